@@ -1,0 +1,1 @@
+//! A scripted fake agent runtime for tests of programs that drive agents over stdio JSON-RPC

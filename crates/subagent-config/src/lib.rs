@@ -1,0 +1,1 @@
+//! Turns a configuration file into providers and tools

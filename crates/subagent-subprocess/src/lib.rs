@@ -1,0 +1,1 @@
+//! Everything about one child process and its pipes: spawn, environment, JSON-RPC lines, teardown

@@ -1,0 +1,1 @@
+//! The model-facing delegation tool over any provider
