@@ -1,0 +1,88 @@
+//! What a host decides about an ACP provider. Owns the options and their defaults; checking them is the provider's
+//! constructor.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use subagent_seam::closed_words;
+
+closed_words! {
+    /// How permission requests of the child are answered, since nobody is there to ask.
+    #[derive(Default)]
+    pub enum PermissionPolicy {
+        /// Answers every request with `cancelled`.
+        #[default]
+        Reject = "reject",
+        /// Rejects this one tool call where the child offers that, so that it can go on without it; else `cancelled`.
+        Decline = "decline",
+        /// Allows, once rather than for ever where the child offers both; `cancelled` if it offers neither.
+        Allow = "allow",
+    }
+}
+
+/// Where an isolated configuration directory of the child comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConfigDirSource {
+    /// A new private directory for each run, removed afterwards.
+    Fresh,
+    /// This directory, as it is: never created, never removed.
+    Pinned(PathBuf),
+}
+
+/// The options of an ACP provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AcpConfig {
+    /// The name to register under. Default `acp`.
+    pub provider_name: String,
+    /// The executable spawned for each run: a bare name is searched in the child's `PATH`, a relative path is resolved
+    /// against the directory that the host was launched in.
+    pub command: OsString,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// The child's working directory; the parent session's when absent.
+    pub cwd: Option<PathBuf>,
+    /// How permission requests are answered.
+    pub permission: PermissionPolicy,
+    /// Environment variables set over the scrubbed environment of the host.
+    pub env: Vec<(OsString, OsString)>,
+    /// Variables that point the child at a configuration directory of its own.
+    pub isolated_config_dirs: Vec<(OsString, ConfigDirSource)>,
+    /// How long a teardown waits for the child to end after its standard input was closed. Default 6 s.
+    pub dispose_eof_grace: Duration,
+    /// How long a teardown waits after each signal, and a failure for the exit that may explain it. Default 3 s.
+    pub dispose_grace: Duration,
+    /// Deadline from spawn to publication. Default 120 s.
+    pub startup_timeout: Option<Duration>,
+    /// Deadline from publication to the result. Default none.
+    pub run_timeout: Option<Duration>,
+    /// Deadline without a frame from the child while the prompt is open. Default none.
+    pub idle_timeout: Option<Duration>,
+    /// The longest line that the child may send, in bytes. Default 16 MiB.
+    pub max_frame_bytes: usize,
+    /// The most output text that a run collects, in bytes of UTF-8. Default 8 MiB.
+    pub max_output_bytes: usize,
+}
+
+impl AcpConfig {
+    /// The defaults with `command`.
+    pub fn new(command: impl Into<OsString>) -> Self {
+        Self {
+            provider_name: "acp".to_owned(),
+            command: command.into(),
+            args: Vec::new(),
+            cwd: None,
+            permission: PermissionPolicy::default(),
+            env: Vec::new(),
+            isolated_config_dirs: Vec::new(),
+            dispose_eof_grace: Duration::from_millis(6000),
+            dispose_grace: Duration::from_millis(3000),
+            startup_timeout: Some(Duration::from_millis(120_000)),
+            run_timeout: None,
+            idle_timeout: None,
+            max_frame_bytes: 16 * 1024 * 1024,
+            max_output_bytes: 8 * 1024 * 1024,
+        }
+    }
+}
