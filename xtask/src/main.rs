@@ -1,1 +1,141 @@
-fn main() {}
+//! The command line of the developer commands: parses it, calls the module of the command, and turns the outcome into
+//! an exit code. It holds no logic of its own.
+
+mod bench;
+mod ci;
+mod console;
+mod runner;
+mod snapshots;
+mod tidy;
+mod tool;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::runner::{Choice, Profile, Runner};
+use crate::snapshots::Mode;
+use crate::workspace::Workspace;
+
+/// Developer commands of this workspace.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Checks everything that must hold before a merge, and prints each step with its time.
+    Ci {
+        /// Go on after a failed step, and report all failures at the end.
+        #[arg(long)]
+        keep_going: bool,
+    },
+    /// Builds the examples, runs the doc tests and then all tests; exits with the code of the test runner.
+    Test {
+        /// Which test runner to use.
+        #[arg(long, value_enum, default_value_t = Choice::Auto)]
+        runner: Choice,
+        /// Names (or parts of names) of the tests to run, and other arguments of the test harness.
+        #[arg(last = true, value_name = "FILTER")]
+        filters: Vec<String>,
+    },
+    /// Runs the snapshot tests and keeps what differs as proposals (`*.snap.new`).
+    ///
+    /// Nothing is ever accepted by itself: look at the proposals with `--review`, write them with `--accept`.
+    Snapshots(SnapshotArgs),
+    /// Checks the rules of this workspace that the compiler does not know, and reports every finding.
+    Tidy,
+    /// Runs the benchmark against the hand-written floor, and prints the ratio.
+    Bench {
+        /// Arguments of the benchmark itself.
+        #[arg(last = true, value_name = "ARG")]
+        arguments: Vec<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+struct SnapshotArgs {
+    /// Write nothing; fail on a difference, an orphaned snapshot or a proposal that nobody has decided.
+    #[arg(long)]
+    check: bool,
+    /// Show each proposal as a difference, with its place; runs no test.
+    #[arg(long)]
+    review: bool,
+    /// Write the proposals over the snapshots; runs no test.
+    #[arg(long)]
+    accept: bool,
+}
+
+impl SnapshotArgs {
+    fn mode(&self) -> Mode {
+        match (self.check, self.review, self.accept) {
+            (true, ..) => Mode::Check,
+            (_, true, _) => Mode::Review,
+            (_, _, true) => Mode::Accept,
+            _ => Mode::Propose,
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse()) {
+        Ok(code) => code,
+        Err(error) => {
+            console::complain(format_args!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    let workspace = Workspace::load()?;
+    match cli.command {
+        Command::Ci { keep_going } => ci::run(&workspace, keep_going)?,
+        // The runner has already said what failed, and its summary stays the last thing on the screen.
+        Command::Test { runner, filters } => {
+            let runner = Runner::choose(&workspace, runner, Profile::Default)?;
+            return runner.run_everything(&workspace, &filters);
+        }
+        Command::Snapshots(arguments) => snapshots::run(&workspace, arguments.mode())?,
+        Command::Tidy => tidy::run(&workspace)?,
+        Command::Bench { arguments } => bench::run(&workspace, &arguments)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn only_one_snapshot_mode_can_be_chosen() {
+        let both = Cli::try_parse_from(["cargo xtask", "snapshots", "--check", "--accept"]);
+        assert!(both.is_err());
+        let none = Cli::try_parse_from(["cargo xtask", "snapshots"]).unwrap();
+        let Command::Snapshots(arguments) = none.command else {
+            panic!("another command was parsed")
+        };
+        assert_eq!(arguments.mode(), Mode::Propose);
+    }
+
+    #[test]
+    fn filters_stand_behind_two_dashes() {
+        let cli = Cli::try_parse_from(["cargo xtask", "test", "--", "one", "--skip", "two"]).unwrap();
+        let Command::Test { filters, .. } = cli.command else {
+            panic!("another command was parsed")
+        };
+        assert_eq!(filters, ["one", "--skip", "two"]);
+    }
+}
