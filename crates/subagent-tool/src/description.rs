@@ -1,0 +1,143 @@
+//! What a model is told about the tool before it calls it. Owns the texts and the JSON schema of the arguments; both
+//! follow from what the provider's children can see.
+
+use serde_json::{Map, Value, json};
+
+/// A tool, as it is offered to a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ToolDescription {
+    /// The name that the model calls.
+    pub name: String,
+    /// What the tool does and when to use it.
+    pub text: &'static str,
+    /// What it takes, in the order of display.
+    pub parameters: Vec<Parameter>,
+}
+
+/// One argument of the tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Parameter {
+    /// Its name.
+    pub name: &'static str,
+    /// What kind of value it takes.
+    pub kind: ParameterKind,
+    /// What to put into it.
+    pub description: &'static str,
+    /// Whether a call without it is refused.
+    pub required: bool,
+}
+
+/// The kind of value that a [`Parameter`] takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ParameterKind {
+    /// A JSON string.
+    String,
+}
+
+impl ParameterKind {
+    /// The kind's name in a JSON schema.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::String => "string",
+        }
+    }
+}
+
+impl ToolDescription {
+    /// The description of a tool called `name`. A child that does not inherit the parent's conversation needs a prompt
+    /// that stands alone, and the model is told so.
+    pub fn new(name: impl Into<String>, inherits_parent_context: bool) -> Self {
+        let (text, prompt) = if inherits_parent_context {
+            (INHERITING_TEXT, INHERITING_PROMPT)
+        } else {
+            (STANDALONE_TEXT, STANDALONE_PROMPT)
+        };
+        Self {
+            name: name.into(),
+            text,
+            parameters: vec![
+                Parameter {
+                    name: "description",
+                    kind: ParameterKind::String,
+                    description: "What the task is, in 3 to 5 words, for display.",
+                    required: true,
+                },
+                Parameter {
+                    name: "prompt",
+                    kind: ParameterKind::String,
+                    description: prompt,
+                    required: true,
+                },
+            ],
+        }
+    }
+
+    /// The JSON schema of the arguments: an object with the parameters and nothing else.
+    pub fn input_schema(&self) -> Value {
+        let properties: Map<_, _> = self
+            .parameters
+            .iter()
+            .map(|parameter| {
+                let schema = json!({"type": parameter.kind.as_str(), "description": parameter.description});
+                (parameter.name.to_owned(), schema)
+            })
+            .collect();
+        let required: Vec<_> = self
+            .parameters
+            .iter()
+            .filter(|parameter| parameter.required)
+            .map(|parameter| parameter.name)
+            .collect();
+        json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+    }
+}
+
+const STANDALONE_TEXT: &str = "Delegates a task to a subagent that works on it alone, in a process of its own, and \
+    returns its final answer. The subagent does not see this conversation and cannot ask back. Use it for work that can \
+    be described completely and whose intermediate steps you do not need to see. A run that does not complete is \
+    reported as an error that names the stage at which it failed, with whatever it had said until then.";
+
+const STANDALONE_PROMPT: &str = "The complete, standalone task: the goal, every fact and file path it depends on, and \
+    the form the answer should have. The subagent sees nothing but this text.";
+
+const INHERITING_TEXT: &str = "Delegates a task to a subagent that works on it alone, in a process of its own, and \
+    returns its final answer. The subagent sees this conversation but cannot ask back. Use it for work whose \
+    intermediate steps you do not need to see. A run that does not complete is reported as an error that names the \
+    stage at which it failed, with whatever it had said until then.";
+
+const INHERITING_PROMPT: &str = "The task: the goal and the form the answer should have. What stands in this \
+    conversation need not be repeated.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_that_sees_nothing_needs_a_standalone_prompt() {
+        let description = ToolDescription::new("subagent", false);
+        assert!(description.text.contains("does not see this conversation"));
+        assert_eq!(
+            description.input_schema(),
+            json!({
+                "type": "object",
+                "properties": {
+                    "description": {"type": "string", "description": "What the task is, in 3 to 5 words, for display."},
+                    "prompt": {"type": "string", "description": STANDALONE_PROMPT},
+                },
+                "required": ["description", "prompt"],
+                "additionalProperties": false,
+            })
+        );
+    }
+
+    #[test]
+    fn a_child_that_sees_the_conversation_is_described_so() {
+        let description = ToolDescription::new("helper", true);
+        assert_eq!(description.name, "helper");
+        assert!(description.text.contains("sees this conversation"));
+        assert_eq!(description.parameters[1].description, INHERITING_PROMPT);
+    }
+}
