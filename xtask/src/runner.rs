@@ -78,14 +78,23 @@ impl Runner {
     /// The unit and integration tests of some packages. A package without any test is not a failure.
     pub(crate) fn tests_of(self, workspace: &Workspace, packages: &[&str]) -> Tool {
         let tool = Tool::cargo(&workspace.root).args(self.arguments());
-        let tool = if self == Self::Cargo {
-            tool
-        } else {
-            tool.args(["--no-tests=pass"])
-        };
-        packages
+        if self == Self::Cargo {
+            return packages
+                .iter()
+                .fold(tool, |tool, package| tool.args(["--package", package]));
+        }
+        // Chosen among what is built for the whole workspace: another choice of packages means other features of their
+        // dependencies, and so another build of everything.
+        let chosen: Vec<_> = packages
             .iter()
-            .fold(tool, |tool, package| tool.args(["--package", package]))
+            .map(|package| format!("package(={package})"))
+            .collect();
+        tool.args([
+            "--workspace",
+            "--no-tests=pass",
+            "--filterset",
+            &chosen.join(" | "),
+        ])
     }
 
     fn arguments(self) -> &'static [&'static str] {

@@ -169,7 +169,11 @@ fn accept(workspace: &Workspace, store: &Store) -> Result<()> {
     }
     let mut by_hand = Vec::new();
     for path in &store.pending_inline {
-        by_hand.extend(inline::read(path)?.iter().map(inline::Proposal::place));
+        by_hand.extend(
+            inline::read(path)?
+                .iter()
+                .map(|proposal| place(workspace, proposal)),
+        );
     }
     if by_hand.is_empty() {
         say(format_args!("{} written", count(store.pending.len(), "snapshot")));
@@ -260,6 +264,10 @@ fn list(workspace: &Workspace, title: &str, paths: &[PathBuf]) {
     for path in paths {
         say(format_args!("  {title}: {}", relative(workspace, path)));
     }
+}
+
+fn place(workspace: &Workspace, proposal: &inline::Proposal) -> String {
+    relative(workspace, Path::new(&proposal.place()))
 }
 
 fn relative(workspace: &Workspace, path: &Path) -> String {

@@ -41,7 +41,7 @@ impl SnapshotFile {
 
     /// The test source that made it, relative to the root of the workspace.
     pub(crate) fn source(&self) -> Option<&str> {
-        self.field("source")
+        self.field("source").map(|source| source.trim_matches('"'))
     }
 
     /// Where it comes from, for a person.
@@ -86,7 +86,7 @@ impl SnapshotFile {
             .header
             .iter()
             .filter_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-        values.next().map(|value| value.trim().trim_matches('"'))
+        values.next().map(str::trim)
     }
 }
 
