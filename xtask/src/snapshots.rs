@@ -1,11 +1,13 @@
 //! `snapshots`: the pinned texts of the tests. Proposes, compares, shows and writes them; which text is right is decided
-//! by a person. The format of the files belongs to `file` and `inline`, where they lie to `store`.
+//! by a person. The format of the files belongs to `file` and `inline`, where they lie to `store`, running the tests to
+//! `test_run`.
 
 pub(crate) mod file;
 pub(crate) mod store;
 
 mod diff;
 mod inline;
+mod test_run;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,11 +17,7 @@ use anyhow::{Context, Result, bail};
 use self::file::SnapshotFile;
 use self::store::Store;
 use crate::console::{count, say};
-use crate::runner::{self, Choice, Profile, Runner};
 use crate::workspace::Workspace;
-
-/// The crate that the tests use. Who depends on it has snapshot tests, with or without a snapshot so far.
-const LIBRARY: &str = "insta";
 
 /// What is done with the snapshots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +38,7 @@ pub(crate) fn run(workspace: &Workspace, mode: Mode) -> Result<()> {
         Mode::Review => review(workspace, &store),
         Mode::Accept => accept(workspace, &store),
         Mode::Propose | Mode::Check => {
-            let packages = packages(workspace, &store);
+            let packages = test_run::packages(workspace, &store);
             if packages.is_empty() {
                 say("no crate has snapshot tests yet: none depends on insta, and there is no *.snap file");
                 return Ok(());
@@ -54,25 +52,14 @@ pub(crate) fn run(workspace: &Workspace, mode: Mode) -> Result<()> {
     }
 }
 
-/// The members that have snapshot tests.
-fn packages<'a>(workspace: &'a Workspace, store: &Store) -> Vec<&'a str> {
-    let has_tests = |directory: &str| {
-        let directory = workspace.root.join(directory);
-        store.snapshots.iter().any(|path| path.starts_with(&directory))
-    };
-    let members = workspace.members.iter();
-    let members = members.filter(|member| member.uses(LIBRARY) || has_tests(&member.directory));
-    members.map(|member| member.name.as_str()).collect()
-}
-
 fn propose(workspace: &Workspace, packages: &[&str], store: &Store) -> Result<()> {
     // Whatever an earlier run proposed is proposed again if it still holds.
     for path in store.pending.iter().chain(&store.pending_inline) {
         fs::remove_file(path).with_context(|| format!("cannot remove the proposal {}", path.display()))?;
     }
-    let referenced = run_tests(workspace, packages, "new")?;
+    let referenced = test_run::propose(workspace, packages)?;
     let store = Store::find(workspace)?;
-    let orphans = orphans(&store, &referenced);
+    let orphans = test_run::orphans(&store, &referenced);
     let undecided = store.undecided()?;
     say(format_args!(
         "\n{} in use, {} proposed, {} orphaned",
@@ -89,26 +76,25 @@ fn propose(workspace: &Workspace, packages: &[&str], store: &Store) -> Result<()
 }
 
 fn check(workspace: &Workspace, packages: &[&str]) -> Result<()> {
-    let tested = run_tests_in_place(workspace, packages);
-    let referenced = read_references(workspace)?;
+    let tested = test_run::compare(workspace, packages);
+    let referenced = test_run::read_references(workspace)?;
     let store = Store::find(workspace)?;
     let undecided = store.undecided()?;
-    let mut faults = Vec::new();
-    let orphans = orphans(&store, &referenced);
-    if tested.is_err() {
-        // A test that failed early may not have reached its snapshots: who is an orphan cannot be told.
-        faults.push("a snapshot test failed, see above".to_owned());
-    } else if !orphans.is_empty() {
-        list(workspace, "orphaned, no test asks for it", &orphans);
-        // Tests of another platform do not run here, so only the reference platform can tell an orphan.
-        if cfg!(target_os = "linux") {
-            faults.push(format!("{} orphaned", count(orphans.len(), "snapshot")));
-        }
-    }
-    if !undecided.is_empty() {
-        list(workspace, "proposed and not decided", &undecided);
-        faults.push(format!("{} not decided", count(undecided.len(), "proposal")));
-    }
+    // A test that failed early may not have reached its snapshots: who is an orphan cannot be told then.
+    let orphans = if tested.is_ok() {
+        test_run::orphans(&store, &referenced)
+    } else {
+        Vec::new()
+    };
+    list(workspace, "orphaned, no test asks for it", &orphans);
+    list(workspace, "proposed and not decided", &undecided);
+    // Tests of another platform do not run here, so only the reference platform can tell an orphan.
+    let blamed = if cfg!(target_os = "linux") {
+        orphans.len()
+    } else {
+        0
+    };
+    let faults = faults(tested.err(), blamed, undecided.len());
     if faults.is_empty() {
         say(format_args!(
             "\n{} as pinned",
@@ -120,6 +106,20 @@ fn check(workspace: &Workspace, packages: &[&str]) -> Result<()> {
         "snapshots: {}; `cargo xtask snapshots` proposes what the tests say now",
         faults.join(", ")
     )
+}
+
+fn faults(failure: Option<anyhow::Error>, orphans: usize, undecided: usize) -> Vec<String> {
+    let mut faults = Vec::new();
+    if let Some(failure) = failure {
+        faults.push(format!("{failure:#}, see above"));
+    }
+    if orphans > 0 {
+        faults.push(format!("{} orphaned", count(orphans, "snapshot")));
+    }
+    if undecided > 0 {
+        faults.push(format!("{} not decided", count(undecided, "proposal")));
+    }
+    faults
 }
 
 fn review(workspace: &Workspace, store: &Store) -> Result<()> {
@@ -182,84 +182,6 @@ fn accept(workspace: &Workspace, store: &Store) -> Result<()> {
     bail!("inline snapshots are edited by hand, in: {}", by_hand.join(", "))
 }
 
-/// Runs the tests so that a difference does not fail them but becomes a proposal.
-fn run_tests(workspace: &Workspace, packages: &[&str], update: &str) -> Result<Vec<PathBuf>> {
-    prepare_references(workspace)?;
-    runner::examples(workspace).run()?;
-    snapshot_tests(workspace, packages, update)?
-        .env("INSTA_FORCE_PASS", "1")
-        .env("INSTA_OUTPUT", "none")
-        .run()
-        .context("a test failed for another reason than a snapshot, so nothing is proposed for what it did not reach")?;
-    read_references(workspace)
-}
-
-/// Runs the tests so that a difference fails them and nothing is written.
-fn run_tests_in_place(workspace: &Workspace, packages: &[&str]) -> Result<()> {
-    prepare_references(workspace)?;
-    runner::examples(workspace).run()?;
-    snapshot_tests(workspace, packages, "no")?
-        .env("INSTA_FORCE_PASS", "0")
-        .env("INSTA_OUTPUT", "diff")
-        .run()
-}
-
-fn snapshot_tests(workspace: &Workspace, packages: &[&str], update: &str) -> Result<crate::tool::Tool> {
-    let runner = Runner::choose(workspace, Choice::Auto, Profile::Ci)?;
-    // The other variables of the library could send proposals elsewhere or accept them.
-    let tool = [
-        "INSTA_PENDING_DIR",
-        "INSTA_FORCE_UPDATE",
-        "INSTA_FORCE_UPDATE_SNAPSHOTS",
-        "INSTA_REQUIRE_FULL_MATCH",
-    ]
-    .into_iter()
-    .fold(
-        runner.tests_of(workspace, packages),
-        crate::tool::Tool::env_remove,
-    );
-    Ok(tool
-        .env("INSTA_UPDATE", update)
-        .env("INSTA_WORKSPACE_ROOT", &workspace.root)
-        .env("INSTA_SNAPSHOT_REFERENCES_FILE", references_file(workspace)))
-}
-
-/// Every test process appends here the path of each snapshot that it compared with.
-fn references_file(workspace: &Workspace) -> PathBuf {
-    workspace.target.join("xtask").join("snapshot-references.txt")
-}
-
-fn prepare_references(workspace: &Workspace) -> Result<()> {
-    let path = references_file(workspace);
-    if let Some(directory) = path.parent() {
-        fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
-    }
-    fs::write(&path, "").with_context(|| format!("cannot write {}", path.display()))
-}
-
-/// The snapshots that the last run compared with, each once.
-fn read_references(workspace: &Workspace) -> Result<Vec<PathBuf>> {
-    let path = references_file(workspace);
-    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let mut paths: Vec<_> = text.lines().map(|line| canonical(Path::new(line))).collect();
-    paths.sort();
-    paths.dedup();
-    Ok(paths)
-}
-
-fn orphans(store: &Store, referenced: &[PathBuf]) -> Vec<PathBuf> {
-    let snapshots = store.snapshots.iter();
-    snapshots
-        .filter(|path| !referenced.contains(&canonical(path)))
-        .cloned()
-        .collect()
-}
-
-/// One spelling for each file; a file that is not there keeps the spelling that it has.
-fn canonical(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
-}
-
 fn list(workspace: &Workspace, title: &str, paths: &[PathBuf]) {
     for path in paths {
         say(format_args!("  {title}: {}", relative(workspace, path)));
@@ -275,4 +197,56 @@ fn relative(workspace: &Workspace, path: &Path) -> String {
         .unwrap_or(path)
         .display()
         .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_fault_fails_the_check() {
+        assert!(faults(None, 0, 0).is_empty());
+        let failure = anyhow::anyhow!("`cargo test` failed");
+        assert_eq!(faults(Some(failure), 0, 0), ["`cargo test` failed, see above"]);
+        assert_eq!(
+            faults(None, 1, 2),
+            ["1 snapshot orphaned", "2 proposals not decided"]
+        );
+    }
+
+    #[test]
+    fn a_written_proposal_becomes_the_snapshot() {
+        let directory = tempfile::tempdir().unwrap();
+        let pending = directory.path().join("a.snap.new");
+        fs::write(&pending, "---\nsource: a.rs\nassertion_line: 3\n---\nnew\n").unwrap();
+        let store = Store {
+            pending: vec![pending.clone()],
+            ..Store::default()
+        };
+        accept(&Workspace::default(), &store).unwrap();
+        assert!(!pending.exists());
+        let pinned = fs::read_to_string(directory.path().join("a.snap")).unwrap();
+        assert_eq!(pinned, "---\nsource: a.rs\n---\nnew\n");
+    }
+
+    #[test]
+    fn an_inline_proposal_is_not_written_but_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let pending = directory.path().join(".a.rs.pending-snap");
+        fs::write(
+            &pending,
+            "{\"line\":3,\"new\":{\"snapshot\":\"x\"},\"old\":null}\n",
+        )
+        .unwrap();
+        let workspace = Workspace {
+            root: directory.path().to_owned(),
+            ..Workspace::default()
+        };
+        let store = Store {
+            pending_inline: vec![pending],
+            ..Store::default()
+        };
+        let error = accept(&workspace, &store).unwrap_err().to_string();
+        assert_eq!(error, "inline snapshots are edited by hand, in: a.rs:3");
+    }
 }
