@@ -1,0 +1,138 @@
+//! A provider's entry: its options, and where they were written, so that whatever its constructor finds can be told at
+//! that place. The only file besides those in `entry` that names concrete providers.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use subagent_acp::{AcpConfig, AcpProvider};
+use subagent_seam::{Capabilities, HostReporter, NO_START_CAPABILITIES, Provider};
+
+use crate::error::{ConfigError, Place, Position};
+use crate::problem::Problem;
+
+/// A provider that shall be there.
+#[derive(Clone, Debug)]
+pub struct ProviderEntry {
+    pub(crate) id: String,
+    pub(crate) config: ProviderConfig,
+    pub(crate) origin: Origin,
+}
+
+/// The options of a provider, by its kind.
+#[derive(Clone, Debug)]
+pub(crate) enum ProviderConfig {
+    Acp(AcpConfig),
+}
+
+/// Where an entry was written.
+#[derive(Clone, Debug)]
+pub(crate) struct Origin {
+    pub(crate) file: String,
+    pub(crate) entry: Option<String>,
+    pub(crate) at: Option<Position>,
+    pub(crate) keys: BTreeMap<String, Position>,
+}
+
+impl ProviderEntry {
+    /// The entry's id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The name that the provider is registered under.
+    pub fn name(&self) -> &str {
+        match &self.config {
+            ProviderConfig::Acp(config) => &config.provider_name,
+        }
+    }
+
+    /// The kind of the entry, for example `subagent-acp`.
+    pub fn kind(&self) -> &'static str {
+        self.config.kind()
+    }
+
+    /// What the provider can honour at the start of a run.
+    pub fn capabilities(&self) -> Capabilities {
+        match &self.config {
+            ProviderConfig::Acp(_) => NO_START_CAPABILITIES,
+        }
+    }
+
+    /// The options, if this is an ACP provider.
+    pub fn as_acp(&self) -> Option<&AcpConfig> {
+        match &self.config {
+            ProviderConfig::Acp(config) => Some(config),
+        }
+    }
+
+    /// Builds the provider.
+    ///
+    /// # Errors
+    ///
+    /// Its constructor refuses an option; the error says where that was written.
+    pub(crate) fn build(&self, reporter: HostReporter) -> Result<Arc<dyn Provider>, ConfigError> {
+        match &self.config {
+            ProviderConfig::Acp(config) => match AcpProvider::new(config.clone(), reporter) {
+                Ok(provider) => Ok(Arc::new(provider)),
+                Err(error) => Err(self.refused(error.key, error.to_string())),
+            },
+        }
+    }
+
+    fn refused(&self, key: &str, message: String) -> ConfigError {
+        let home = self.config.path(key).is_some_and(|path| path.starts_with('~'));
+        ConfigError {
+            place: self.origin.place(key),
+            problem: Problem::Refused { message },
+            hint: home.then(|| "~ is not expanded; write the path in full".to_owned()),
+        }
+    }
+}
+
+impl ProviderConfig {
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Acp(_) => "subagent-acp",
+        }
+    }
+
+    pub(crate) fn set_run_timeout(&mut self, timeout: Duration) {
+        match self {
+            Self::Acp(config) => config.run_timeout = Some(timeout),
+        }
+    }
+
+    /// The path under a key, as it was written.
+    fn path(&self, key: &str) -> Option<String> {
+        let Self::Acp(config) = self;
+        let path = match key {
+            "cwd" => config.cwd.as_deref()?.as_os_str(),
+            "command" => config.command.as_os_str(),
+            _ => return None,
+        };
+        Some(path.to_string_lossy().into_owned())
+    }
+}
+
+impl Origin {
+    /// An entry that a command-line option stands for.
+    pub(crate) fn command_line(option: &str) -> Self {
+        Self {
+            file: option.to_owned(),
+            entry: None,
+            at: None,
+            keys: BTreeMap::new(),
+        }
+    }
+
+    /// The place of a key: where it was written, else where the entry begins.
+    pub(crate) fn place(&self, key: &str) -> Place {
+        Place {
+            file: Some(self.file.clone()),
+            position: self.keys.get(key).copied().or(self.at),
+            entry: self.entry.clone(),
+            key: Some(key.to_owned()),
+        }
+    }
+}
