@@ -8,6 +8,8 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
 use crate::error::StepError;
 use crate::frame::Inbox;
 use crate::input::{Input, Next};
@@ -248,10 +250,13 @@ impl Engine {
                 .map_err(StepError::io("reading stdin"))?
             {
                 Next::Line(line) => {
+                    let value: Option<Value> = serde_json::from_slice(&line).ok();
                     if let Some(recorder) = &mut self.recorder {
-                        recorder.add(&line).map_err(StepError::io("recording a frame"))?;
+                        recorder
+                            .add(&line, value.is_some())
+                            .map_err(StepError::io("recording a frame"))?;
                     }
-                    self.inbox.add(&line);
+                    self.inbox.add(value);
                     More::Line
                 }
                 Next::End => {

@@ -16,9 +16,9 @@ pub(crate) struct Inbox {
 }
 
 impl Inbox {
-    /// Adds a line. What is not a JSON object is not a frame and is left out.
-    pub(crate) fn add(&mut self, line: &[u8]) {
-        if let Ok(frame @ Value::Object(_)) = serde_json::from_slice(line) {
+    /// Adds what a line held. What is not a JSON object is not a frame and is left out.
+    pub(crate) fn add(&mut self, line: Option<Value>) {
+        if let Some(frame @ Value::Object(_)) = line {
             if self.frames.len() == WAITING {
                 self.frames.pop_front();
             }
@@ -63,7 +63,7 @@ mod tests {
             r#"{"method":"b"}"#,
             r#"{"method":"a","id":2}"#,
         ] {
-            inbox.add(line.as_bytes());
+            inbox.add(serde_json::from_str(line).ok());
         }
         assert_eq!(inbox.take("b"), Some(json!({"method": "b"})));
         assert_eq!(inbox.take("b"), None);
@@ -81,7 +81,7 @@ mod tests {
             r#"{"id":"1","result":{}}"#,
             r#"{"id":1,"error":{}}"#,
         ] {
-            inbox.add(line.as_bytes());
+            inbox.add(serde_json::from_str(line).ok());
         }
         assert_eq!(inbox.take_answer(&json!(1)), Some(json!({"id": 1, "error": {}})));
         assert_eq!(inbox.take_answer(&json!(1)), None);
@@ -91,11 +91,11 @@ mod tests {
     fn noise_is_left_out_and_the_oldest_frame_makes_room() {
         let mut inbox = Inbox::default();
         for line in ["", "noise", "[]", "42", r#"{"method":"old"}"#] {
-            inbox.add(line.as_bytes());
+            inbox.add(serde_json::from_str(line).ok());
         }
         assert_eq!(inbox.frames.len(), 1);
         for _ in 0..WAITING {
-            inbox.add(br#"{"method":"new"}"#);
+            inbox.add(Some(json!({"method": "new"})));
         }
         assert_eq!(inbox.frames.len(), WAITING);
         assert!(!inbox.holds("old"));

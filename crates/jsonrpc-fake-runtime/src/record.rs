@@ -26,12 +26,13 @@ impl Recorder {
     }
 
     /// Adds a received line, which has no newline, in one write.
-    pub(crate) fn add(&mut self, line: &[u8]) -> io::Result<()> {
-        let mut entry = match serde_json::from_slice::<serde::de::IgnoredAny>(line) {
-            Ok(_) => line.to_vec(),
-            Err(_) => Value::from(String::from_utf8_lossy(line))
+    pub(crate) fn add(&mut self, line: &[u8], is_json: bool) -> io::Result<()> {
+        let mut entry = if is_json {
+            line.to_vec()
+        } else {
+            Value::from(String::from_utf8_lossy(line))
                 .to_string()
-                .into_bytes(),
+                .into_bytes()
         };
         entry.push(b'\n');
         self.file.write_all(&entry)
@@ -126,8 +127,8 @@ mod tests {
     fn every_line_of_a_record_is_json_and_frames_are_kept_byte_by_byte() {
         let path = std::env::temp_dir().join(format!("fake-record-{}.jsonl", std::process::id()));
         let mut recorder = Recorder::open(&path).unwrap();
-        recorder.add(br#"{"b": 1,  "a":2}"#).unwrap();
-        recorder.add(b"say \"\xff\"").unwrap();
+        recorder.add(br#"{"b": 1,  "a":2}"#, true).unwrap();
+        recorder.add(b"say \"\xff\"", false).unwrap();
         assert_eq!(
             std::fs::read_to_string(&path).unwrap(),
             "{\"b\": 1,  \"a\":2}\n\"say \\\"\u{fffd}\\\"\"\n"

@@ -159,21 +159,24 @@ fn answer_id(to: Option<&str>, id: &AnswerId, values: &Values) -> Result<Option<
 }
 
 fn pad(frame: &Value, bytes: usize, values: &mut Values, out: &mut Vec<u8>) -> Result<(), StepError> {
-    let start = out.len();
-    let outer = values.locals.insert("pad", String::new());
-    let length = values.json(frame).to_string().len();
-    let missing = bytes.checked_sub(length);
-    values.locals.insert("pad", "x".repeat(missing.unwrap_or(0)));
-    push(&values.json(frame), out);
+    // A private-use character marks the place in the finished line, so that the padding itself is never escaped.
+    const MARK: &str = "\u{f8ff}";
+    let outer = values.locals.insert("pad", MARK.to_owned());
+    let line = values.json(frame).to_string();
     restore("pad", outer, values);
-    if out.len() - start == bytes + 1 {
-        Ok(())
-    } else {
-        Err(StepError::Padding {
+    let length = line.replacen(MARK, "", 1).len();
+    let (Some((before, after)), Some(missing)) = (line.split_once(MARK), bytes.checked_sub(length)) else {
+        return Err(StepError::Padding {
             length,
             wanted: bytes,
-        })
-    }
+        });
+    };
+    out.reserve(bytes + 1);
+    out.extend_from_slice(before.as_bytes());
+    out.resize(out.len() + missing, b'x');
+    out.extend_from_slice(after.as_bytes());
+    out.push(b'\n');
+    Ok(())
 }
 
 #[cfg(test)]

@@ -2,13 +2,37 @@
 //!
 //! Owns the order of the list.
 
+use serde_json::json;
+
 use crate::acp::AcpSteps;
 use crate::scenario::Scenario;
 use crate::script::Script;
-use crate::step::Split;
+use crate::step::{Condition, Split, Step};
+
+mod canary;
+mod cancels;
+mod endings;
+mod permissions;
+mod processes;
+mod stages;
+mod traffic;
+mod wire;
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
-    let mut list = vec![
+    let mut list = behaved();
+    list.extend(cancels::scenarios());
+    list.extend(endings::scenarios());
+    list.extend(permissions::scenarios());
+    list.extend(stages::scenarios());
+    list.extend(wire::scenarios());
+    list.extend(traffic::scenarios());
+    list.extend(processes::scenarios());
+    list.extend(canary::scenarios());
+    list
+}
+
+fn behaved() -> Vec<Scenario> {
+    vec![
         Scenario::new("ok", "answers with a short text and end_turn", || {
             Script::acp().prompted().chunk("hello").end_turn()
         }),
@@ -23,17 +47,53 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
             },
         ),
         Scenario::new(
-            "slow",
-            "sends a chunk every 20 ms until cancelled, then answers cancelled",
+            "facts",
+            "writes argv, directory and environment to {dir}/facts.json, then ok",
+            || {
+                Script::acp()
+                    .var("dir", ".")
+                    .step(Step::WriteFacts {
+                        path: "{dir}/facts.json".into(),
+                    })
+                    .prompted()
+                    .chunk("hello")
+                    .end_turn()
+            },
+        ),
+        Scenario::new(
+            "ticking",
+            "sends 40 chunks, one every 50 ms, then end_turn",
             || {
                 Script::acp()
                     .prompted()
-                    .until_frame("session/cancel", 20, |s| s.chunk("tick "))
-                    .expect("session/cancel")
-                    .stop("cancelled")
+                    .repeat(40, |s| s.chunk("{index} ").sleep_ms(50))
+                    .end_turn()
             },
         ),
-    ];
-    list.shrink_to_fit();
-    list
+        Scenario::new("slow-start", "takes 500 ms to answer initialize, then ok", || {
+            Script::acp()
+                .expect("initialize")
+                .sleep_ms(500)
+                .respond(json!({"protocolVersion": 1}))
+                .new_session()
+                .prompt()
+                .chunk("hello")
+                .end_turn()
+        }),
+        Scenario::new(
+            "gated",
+            "writes {dir}/prompted, answers once {dir}/go exists",
+            || {
+                Script::acp()
+                    .var("dir", ".")
+                    .prompted()
+                    .touch("{dir}/prompted")
+                    .wait_for(Condition::File {
+                        path: "{dir}/go".into(),
+                    })
+                    .chunk("hello")
+                    .end_turn()
+            },
+        ),
+    ]
 }
