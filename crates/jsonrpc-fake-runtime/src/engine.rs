@@ -324,3 +324,6 @@ impl Engine {
         Ok(ControlFlow::Break(Outcome::LifetimeOver))
     }
 }
+
+#[cfg(test)]
+mod tests;
