@@ -257,3 +257,6 @@ fn complain_line(text: &str) {
     // A fake whose stderr is closed has nowhere else to say it.
     drop(writeln!(io::stderr(), "jsonrpc-fake-runtime: {text}"));
 }
+
+#[cfg(test)]
+mod tests;

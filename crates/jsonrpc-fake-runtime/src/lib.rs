@@ -53,3 +53,7 @@ pub use script::{DEFAULT_LIFETIME_MS, Script, ScriptError};
 pub use stdio::Stdio;
 pub use step::{AnswerId, Condition, Signal, Split, Step};
 pub use values::Received;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -133,3 +133,52 @@ fn default_lifetime() -> u64 {
 fn is_default_lifetime(ms: &u64) -> bool {
     *ms == DEFAULT_LIFETIME_MS
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_script_on_the_front_page_is_valid() {
+        let page = include_str!("../README.md");
+        let text = page
+            .split("```json\n")
+            .nth(1)
+            .and_then(|rest| rest.split("```").next())
+            .unwrap();
+        let script = Script::from_json(text).unwrap();
+        assert_eq!((script.steps.len(), script.lifetime_ms), (9, 60_000));
+        assert_eq!(Script::from_json(&script.to_json()).unwrap(), script);
+    }
+
+    #[test]
+    fn unknown_keys_are_refused_wherever_they_stand() {
+        let cases = [
+            (r#"{"steps": [], "step": []}"#, "unknown field `step`"),
+            (r#"{"steps": [{"expct": {}}]}"#, "unknown variant `expct`"),
+            (
+                r#"{"steps": [{"exit": {"code": 1, "now": true}}]}"#,
+                "unknown field `now`",
+            ),
+            (
+                r#"{"steps": [{"wait_for": {"file": {"file": "x"}}}]}"#,
+                "unknown field `file`",
+            ),
+            (
+                r#"{"steps": [{"spawn": {"pid_file": "p", "deaf": true}}]}"#,
+                "unknown field `deaf`",
+            ),
+            (
+                r#"{"steps": [{"exit": {"code": 256}}]}"#,
+                "invalid value: integer `256`",
+            ),
+            (r#"{"vars": {}}"#, "missing field `steps`"),
+        ];
+        for (text, message) in cases {
+            let ScriptError::Invalid(source) = Script::from_json(text).unwrap_err() else {
+                panic!("another error")
+            };
+            assert!(source.to_string().starts_with(message), "{source}");
+        }
+    }
+}
