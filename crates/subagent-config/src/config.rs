@@ -152,5 +152,7 @@ pub(crate) fn tool_name_fault(name: &str) -> Option<Problem> {
         return Some(Problem::ToolName);
     }
     let reserved = ["job_output", "job_list", "job_kill"].contains(&name);
-    reserved.then(|| Problem::ReservedToolName { name: name.to_owned() })
+    reserved.then(|| Problem::ReservedToolName {
+        name: name.to_owned(),
+    })
 }

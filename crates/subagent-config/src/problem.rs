@@ -29,11 +29,8 @@ pub enum Problem {
         limit: usize,
     },
     /// The file has more values than any configuration, once its aliases are expanded.
-    #[error("has more than {limit} values, aliases expanded")]
-    TooComplex {
-        /// The bound.
-        limit: usize,
-    },
+    #[error("has too many values, counting those that aliases stand for")]
+    TooComplex,
     /// The file is not YAML.
     #[error("is not valid YAML: {detail}")]
     Syntax {
