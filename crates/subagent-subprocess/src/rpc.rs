@@ -44,6 +44,9 @@ mod outgoing;
 mod source;
 mod surrogate;
 
+#[cfg(test)]
+mod tests;
+
 pub use connection::{Connection, Ignored, Limits};
 pub use envelope::Incoming;
 pub use error::{RemoteError, RpcError};

@@ -1,8 +1,10 @@
 //! The connection: one owner, who writes, reads and waits through it. Owns the order of events and what a failure
 //! means for the calls after it; bytes, frames and ids are the neighbours' business.
 
+use std::convert::Infallible;
 use std::fmt;
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::task::{Context, Poll, ready};
 
 use serde::Serialize;
@@ -141,6 +143,34 @@ impl<R: Source, W: AsyncWrite + Unpin + Send> Connection<R, W> {
         Ok(frame.read(self.input.bytes()))
     }
 
+    /// As [`next`](Self::next), and takes `exited` as the word that the peer has exited: what its pipe holds at that moment
+    /// is still yielded, then [`RpcError::Closed`] is reported, as after [`finish_reading`](Self::finish_reading).
+    ///
+    /// Cancel-safe.
+    ///
+    /// # Errors
+    ///
+    /// As [`next`](Self::next).
+    pub async fn next_or_exit(&mut self, exited: impl Future<Output = ()>) -> Result<Incoming<'_>, RpcError> {
+        let mut exited = pin!(exited);
+        let frame = poll_fn(|cx| {
+            // First, lest a descendant that never stops writing hides the exit.
+            if !self.input.is_finishing() && exited.as_mut().poll(cx).is_ready() {
+                self.finish_reading();
+            }
+            self.poll_frame(cx)
+        })
+        .await?;
+        Ok(frame.read(self.input.bytes()))
+    }
+
+    /// Reads and drops whatever the peer writes, so that it is never kept from going on, and never ends. For a peer that
+    /// is being ended: no frame can be had from the connection any more. Cancel-safe.
+    pub async fn discard(&mut self) -> Infallible {
+        self.failure.get_or_insert(RpcError::Closed);
+        poll_fn(|cx| self.input.poll_discard(cx)).await
+    }
+
     /// Writes what is queued, without reading anything.
     ///
     /// A peer that reads nothing until its own output has been read makes this wait for ever: bound it. Cancel-safe.
@@ -171,6 +201,17 @@ impl<R: Source, W: AsyncWrite + Unpin + Send> Connection<R, W> {
     pub fn close_input(&mut self) {
         self.writer = None;
         self.queue.clear();
+    }
+
+    /// How many bytes of the peer's output lie before this moment, as far as that can be told: what has been read and what
+    /// waits in the pipe. A frame whose [end](Self::taken_bytes) is not beyond it was written before now.
+    pub fn arrived_bytes(&self) -> u64 {
+        self.input.arrived_bytes()
+    }
+
+    /// Where in the peer's output the last frame that was yielded ended, its newline included.
+    pub fn taken_bytes(&self) -> u64 {
+        self.input.taken_bytes()
     }
 
     /// How many bytes the peer has written so far, noise included.

@@ -104,6 +104,11 @@ impl FrameBuffer {
         self.limit
     }
 
+    /// How many bytes are not handed out yet.
+    pub(super) fn waiting(&self) -> usize {
+        self.end - self.start
+    }
+
     /// The memory that the places of lines refer to.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes

@@ -88,6 +88,32 @@ impl<R: Source> Input<R> {
         self.buffer.bytes_mut()
     }
 
+    /// Whether the peer is known to have exited.
+    pub(super) fn is_finishing(&self) -> bool {
+        !matches!(self.stage, Stage::Open)
+    }
+
+    pub(super) fn arrived_bytes(&self) -> u64 {
+        let waiting = self.source.available().ok().flatten().unwrap_or(0);
+        self.received_bytes + waiting as u64
+    }
+
+    pub(super) fn taken_bytes(&self) -> u64 {
+        self.received_bytes - self.buffer.waiting() as u64
+    }
+
+    /// Reads and drops. Never ready: after the end of the stream there is nothing to wake for.
+    pub(super) fn poll_discard<T>(&mut self, cx: &mut Context<'_>) -> Poll<T> {
+        while let Stage::Open = self.stage {
+            self.buffer.take_rest();
+            match ready!(self.poll_fill(cx, false)) {
+                Ok(0) | Err(_) => self.stage = Stage::Ended,
+                Ok(_) => {}
+            }
+        }
+        Poll::Pending
+    }
+
     pub(super) fn received_bytes(&self) -> u64 {
         self.received_bytes
     }

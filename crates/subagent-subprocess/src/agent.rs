@@ -1,0 +1,117 @@
+//! One child together with its conversation. Owns that the two are seen in the right order: whatever the child wrote
+//! before it ended is read before its end is told. What the frames mean is the provider's business.
+
+use std::future::Future;
+
+use crate::rpc::{Connection, Incoming, Limits, RpcError};
+use crate::{
+    ChildInput, ChildStdout, ExitFacts, Haste, IsolatedConfigDir, Ladder, ManagedChild, Spawned, StderrTail,
+    Teardown, TeardownError,
+};
+
+/// The conversation with a child over its pipes.
+pub type ChildConnection = Connection<ChildStdout, ChildInput>;
+
+/// A child process that is being talked to. Dropping it kills the child's process group and removes its private
+/// directories.
+#[derive(Debug)]
+pub struct AgentProcess {
+    child: ManagedChild,
+    connection: ChildConnection,
+    stderr: StderrTail,
+    config_dirs: Vec<IsolatedConfigDir>,
+}
+
+impl AgentProcess {
+    /// Starts to listen to a child. `config_dirs` live as long as it does. Must be called within a Tokio runtime.
+    pub fn new(
+        spawned: Spawned,
+        limits: Limits,
+        stderr_tail_bytes: usize,
+        config_dirs: Vec<IsolatedConfigDir>,
+    ) -> Self {
+        let Spawned {
+            child,
+            stdin,
+            stdout,
+            stderr,
+        } = spawned;
+        Self {
+            child,
+            connection: Connection::new(stdout, stdin, limits),
+            stderr: StderrTail::drain(stderr, stderr_tail_bytes),
+            config_dirs,
+        }
+    }
+
+    /// The process id of the child.
+    pub fn pid(&self) -> u32 {
+        self.child.pid()
+    }
+
+    /// The conversation, to write to it. Read with [`next`](Self::next).
+    pub fn connection(&mut self) -> &mut ChildConnection {
+        &mut self.connection
+    }
+
+    /// Waits for the next frame, and writes what is queued at the same time. Once the child has ended, the frames that its
+    /// pipe still holds come first, then [`RpcError::Closed`]: a descendant that holds the pipe open is not waited for.
+    ///
+    /// Cancel-safe. Unbounded: deadlines are the caller's.
+    ///
+    /// # Errors
+    ///
+    /// The conversation has failed, see [`Connection::next`].
+    pub async fn next(&mut self) -> Result<Incoming<'_>, RpcError> {
+        let child = &self.child;
+        self.connection
+            .next_or_exit(async {
+                let _ = child.exited().await;
+            })
+            .await
+    }
+
+    /// Waits for the child's end. Cancel-safe. Unbounded.
+    pub async fn exited(&self) -> ExitFacts {
+        self.child.exited().await
+    }
+
+    /// What the child last wrote to its standard error; complete once it has ended.
+    pub async fn stderr_tail(&mut self) -> Vec<u8> {
+        if self.child.exit_facts().is_some() {
+            self.stderr.finish().await
+        } else {
+            self.stderr.snapshot()
+        }
+    }
+
+    /// Closes the child's input and walks the `ladder` until the child and its group are gone, then removes its private
+    /// directories. What it writes meanwhile is read and dropped, so that it is never kept from ending.
+    ///
+    /// Idempotent. Cancel-safe: a teardown that was dropped can be begun again. Bounded by the windows of the ladder, plus
+    /// the time that the file system takes to remove the private directories.
+    ///
+    /// # Errors
+    ///
+    /// It is not proven that everything is gone.
+    pub async fn teardown(
+        &mut self,
+        ladder: &Ladder,
+        haste: Haste<impl Future<Output = ()>, impl Future<Output = ()>>,
+    ) -> Result<Teardown, TeardownError> {
+        self.connection.close_input();
+        let outcome = tokio::select! {
+            outcome = self.child.teardown(ladder, haste) => outcome,
+            never = self.connection.discard() => match never {},
+        };
+        let mut config_dirs = std::mem::take(&mut self.config_dirs);
+        if !config_dirs.is_empty() {
+            let removal = tokio::task::spawn_blocking(move || {
+                config_dirs.iter_mut().for_each(IsolatedConfigDir::remove);
+            });
+            // Removal is best effort: even a panic in it concerns nobody.
+            let _ = removal.await;
+        }
+        outcome
+    }
+}

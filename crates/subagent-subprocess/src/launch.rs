@@ -1,0 +1,238 @@
+//! From a provider's options to a running child. Owns what is decided once, when the provider is built, and what is
+//! decided for each run; the conversation that follows is `agent`'s.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use crate::options::OptionError;
+use crate::rpc::Limits;
+use crate::{
+    AgentProcess, ChildEnv, ChildSpec, Error, IsolatedConfigDir, Program, configured_cwd, session_cwd, spawn,
+};
+
+/// Where an isolated configuration directory of a child comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConfigDirSource {
+    /// A new private directory for each run, removed afterwards.
+    Fresh,
+    /// This directory, as it is: never created, never removed.
+    Pinned(PathBuf),
+}
+
+/// What a provider knows about all of its children.
+#[derive(Clone, Debug)]
+pub struct LaunchPlan {
+    program: Program,
+    args: Vec<OsString>,
+    cwd: Option<PathBuf>,
+    env: Vec<(OsString, OsString)>,
+    config_dirs: Vec<(OsString, ConfigDirSource)>,
+}
+
+/// The options that a [`LaunchPlan`] is made of.
+#[derive(Clone, Debug)]
+pub struct LaunchOptions {
+    /// The executable: a bare name is searched in the child's `PATH`, a relative path is resolved against the directory
+    /// that this process was launched in.
+    pub command: OsString,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// A working directory that replaces the session's.
+    pub cwd: Option<PathBuf>,
+    /// Variables set over the scrubbed environment.
+    pub env: Vec<(OsString, OsString)>,
+    /// Variables that point at a configuration directory of the child's own.
+    pub config_dirs: Vec<(OsString, ConfigDirSource)>,
+}
+
+impl LaunchPlan {
+    /// Checks the options. Blocks for as long as the file system takes to look at the working directory.
+    ///
+    /// # Errors
+    ///
+    /// An option is out of its bounds, or the working directory cannot be used.
+    pub fn new(options: LaunchOptions) -> Result<Self, OptionError> {
+        let LaunchOptions {
+            command,
+            args,
+            cwd,
+            env,
+            config_dirs,
+        } = options;
+        let launch_dir = std::env::current_dir().map_err(OptionError::LaunchDir)?;
+        check_names("env", env.iter().map(|(name, _)| name))?;
+        check_names("isolatedConfigDirs", config_dirs.iter().map(|(name, _)| name))?;
+        if let Some((name, _)) = config_dirs
+            .iter()
+            .find(|(name, _)| env.iter().any(|(other, _)| other == name))
+        {
+            return Err(OptionError::VariableTwice { name: name.clone() });
+        }
+        let program = Program::new(&command, &launch_dir).map_err(|_| OptionError::EmptyCommand)?;
+        let cwd = cwd
+            .map(|cwd| configured_cwd(&cwd, &launch_dir))
+            .transpose()
+            .map_err(|error| match error {
+                Error::UnusableCwd { path, source } => OptionError::UnusableCwd { path, source },
+                _ => OptionError::EmptyCwd,
+            })?;
+        let config_dirs = config_dirs
+            .into_iter()
+            .map(|(name, source)| match source {
+                ConfigDirSource::Pinned(path) => (name, ConfigDirSource::Pinned(launch_dir.join(path))),
+                ConfigDirSource::Fresh => (name, source),
+            })
+            .collect();
+        Ok(Self {
+            program,
+            args,
+            cwd,
+            env,
+            config_dirs,
+        })
+    }
+
+    /// The working directory of a run: the configured one, else the session's, which is checked now.
+    ///
+    /// # Errors
+    ///
+    /// There is none, or the session's is relative or cannot be entered.
+    pub fn working_dir(&self, session: Option<&Path>) -> Result<PathBuf, Error> {
+        match &self.cwd {
+            Some(cwd) => Ok(cwd.clone()),
+            None => session_cwd(session),
+        }
+    }
+
+    /// Spawns a child in `cwd`, with the environment and the configuration directories of this plan. Must be called
+    /// within a Tokio runtime.
+    ///
+    /// # Errors
+    ///
+    /// A private directory could not be made, or the child could not be spawned. Nothing is left behind.
+    pub fn launch(
+        &self,
+        cwd: PathBuf,
+        limits: Limits,
+        stderr_tail_bytes: usize,
+    ) -> Result<AgentProcess, Error> {
+        let mut env = ChildEnv::of_this_process();
+        for (name, value) in &self.env {
+            env.set(name, value);
+        }
+        let mut config_dirs = Vec::with_capacity(self.config_dirs.len());
+        for (name, source) in &self.config_dirs {
+            let dir = match source {
+                ConfigDirSource::Fresh => IsolatedConfigDir::fresh("subagent-config-")?,
+                ConfigDirSource::Pinned(path) => IsolatedConfigDir::pinned(path),
+            };
+            env.set(name, dir.path());
+            config_dirs.push(dir);
+        }
+        let spec = ChildSpec {
+            program: self.program.clone(),
+            args: self.args.clone(),
+            cwd,
+            env,
+        };
+        Ok(AgentProcess::new(
+            spawn(&spec)?,
+            limits,
+            stderr_tail_bytes,
+            config_dirs,
+        ))
+    }
+}
+
+fn check_names<'a>(
+    key: &'static str,
+    mut names: impl Iterator<Item = &'a OsString>,
+) -> Result<(), OptionError> {
+    let bad = |name: &OsStr| {
+        name.is_empty()
+            || name
+                .as_encoded_bytes()
+                .iter()
+                .any(|byte| matches!(byte, b'=' | 0))
+    };
+    if names.any(|name| bad(name)) {
+        Err(OptionError::VariableName { key })
+    } else {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options() -> LaunchOptions {
+        LaunchOptions {
+            command: "agent".into(),
+            args: Vec::new(),
+            cwd: None,
+            env: Vec::new(),
+            config_dirs: Vec::new(),
+        }
+    }
+
+    fn refusal(options: LaunchOptions) -> (&'static str, String) {
+        let error = LaunchPlan::new(options).unwrap_err();
+        (error.key(), error.to_string())
+    }
+
+    #[test]
+    fn an_empty_command_is_refused() {
+        let refused = refusal(LaunchOptions {
+            command: "".into(),
+            ..options()
+        });
+        assert_eq!(refused, ("command", "command must not be empty".to_owned()));
+    }
+
+    #[test]
+    fn an_empty_cwd_says_to_omit_the_key() {
+        let refused = refusal(LaunchOptions {
+            cwd: Some("".into()),
+            ..options()
+        });
+        let text = "config cwd must not be empty: omit the key to use the parent session's directory";
+        assert_eq!(refused, ("cwd", text.to_owned()));
+    }
+
+    #[test]
+    fn a_cwd_that_is_no_directory_is_refused() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let (key, text) = refusal(LaunchOptions {
+            cwd: Some(file.path().into()),
+            ..options()
+        });
+        let wanted = format!(
+            "config cwd {:?} must be an existing directory that may be entered",
+            file.path()
+        );
+        assert_eq!((key, text), ("cwd", wanted));
+    }
+
+    #[test]
+    fn a_variable_stands_in_one_place_only() {
+        let twice = LaunchOptions {
+            env: vec![("HOME".into(), "/x".into())],
+            config_dirs: vec![("HOME".into(), ConfigDirSource::Fresh)],
+            ..options()
+        };
+        let text = "\"HOME\" must stand in env or in isolatedConfigDirs, not in both";
+        assert_eq!(refusal(twice), ("isolatedConfigDirs", text.to_owned()));
+    }
+
+    #[test]
+    fn names_that_no_environment_can_hold_are_refused() {
+        for name in ["", "A=B", "A\0"] {
+            let (key, _) = refusal(LaunchOptions {
+                env: vec![(name.into(), "x".into())],
+                ..options()
+            });
+            assert_eq!(key, "env");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! A POSIX process group whose leader has been reaped. Owns the question whether anything of it is left, and the proof
+//! before each signal that its number still means the same group.
+
+use std::io;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+
+/// How often a group without a leader is looked at. Its members are not our children: nothing tells us of their end.
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+
+/// The rest of a group.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Remnant(pub(crate) Pid);
+
+impl Remnant {
+    /// Whether any living process is left. One system call when nothing is, which is the rule.
+    pub(crate) fn is_left(self) -> bool {
+        match test_kill_process_group(self.0) {
+            Err(Errno::SRCH) => false,
+            Ok(()) | Err(_) => has_living_member(self.0),
+        }
+    }
+
+    /// Waits until nothing is left. Cancel-safe. Unbounded.
+    pub(crate) async fn gone(self) {
+        while self.is_left() {
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    }
+
+    /// Signals whatever is left, if anything is.
+    pub(crate) fn signal(self, signal: Signal) -> io::Result<()> {
+        if !self.is_left() {
+            return Ok(());
+        }
+        match kill_process_group(self.0, signal) {
+            Ok(()) | Err(Errno::SRCH) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Whether the group has a member that is not a zombie: in a container whose first process reaps nobody, zombies stay
+/// in their group for ever.
+///
+/// A process whose number is the group's own proves that the number was given out anew, since the kernel does not do
+/// that while the old group has a member: then nothing is left of ours.
+#[cfg(target_os = "linux")]
+fn has_living_member(group: Pid) -> bool {
+    let Ok(processes) = std::fs::read_dir("/proc") else {
+        return true;
+    };
+    let mut living = false;
+    for process in processes.flatten() {
+        let name = process.file_name();
+        let Some(pid) = name.to_str().and_then(|name| name.parse::<i32>().ok()) else {
+            continue;
+        };
+        let Ok(stat) = std::fs::read(process.path().join("stat")) else {
+            continue;
+        };
+        let Some((state, of_group)) = state_and_group(&stat) else {
+            continue;
+        };
+        if of_group != group.as_raw_pid() {
+            continue;
+        }
+        if pid == of_group {
+            return false;
+        }
+        living |= !matches!(state, b'Z' | b'X');
+    }
+    living
+}
+
+#[cfg(not(target_os = "linux"))]
+fn has_living_member(_group: Pid) -> bool {
+    true
+}
+
+/// State and process group in the text of `/proc/PID/stat`: `pid (name) state ppid pgrp …`. The name may hold anything,
+/// a closing parenthesis included.
+#[cfg(target_os = "linux")]
+fn state_and_group(stat: &[u8]) -> Option<(u8, i32)> {
+    let after_name = memchr::memrchr(b')', stat)? + 1;
+    let mut fields = std::str::from_utf8(&stat[after_name..])
+        .ok()?
+        .split_ascii_whitespace();
+    let state = *fields.next()?.as_bytes().first()?;
+    let group = fields.nth(1)?.parse().ok()?;
+    Some((state, group))
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn state_and_group_are_found_behind_any_name() {
+        assert_eq!(state_and_group(b"12 (a) b) (c) S 1 34 56 0 -1"), Some((b'S', 34)));
+        assert_eq!(state_and_group(b"12 (\xff\xfe) Z 1 7"), Some((b'Z', 7)));
+        assert_eq!(state_and_group(b"12 (cut"), None);
+        assert_eq!(state_and_group(b"12 (cut) S"), None);
+    }
+
+    #[test]
+    fn a_group_whose_leader_lives_is_not_a_remnant_of_ours() {
+        // The number of this very process: if it leads its group, the number means a living leader; else no such group
+        // exists.
+        let own = rustix::process::getpid();
+        assert!(!Remnant(own).is_left());
+    }
+}

@@ -1,0 +1,103 @@
+//! The parts of the platform layer that the platform at hand does not choose by itself: the leader of platforms without
+//! signals, and the wait for `SIGCHLD`. Whatever is chosen is tested with real agents, outside this crate.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use super::*;
+use crate::ExitFacts;
+
+/// A child that ends when its standard input does.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the layer below the one place that spawns is tested by itself"
+)]
+fn cat() -> Command {
+    use std::os::unix::process::CommandExt as _;
+    let mut command = Command::new("cat");
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0);
+    command
+}
+
+async fn soon(exited: impl Future<Output = ExitFacts>) -> ExitFacts {
+    tokio::time::timeout(Duration::from_secs(20), exited)
+        .await
+        .expect("the child should have ended by now")
+}
+
+#[tokio::test]
+async fn the_portable_leader_sees_an_exit_and_survives_a_late_kill() {
+    let (leader, (stdin, ..)) = portable::Leader::spawn(cat()).unwrap();
+    assert_eq!(leader.exit_facts(), None);
+    assert!(leader.pid() > 1);
+    drop(stdin);
+    let (first, second) = tokio::join!(soon(leader.exited()), soon(leader.exited()));
+    assert_eq!(
+        (first, second),
+        (
+            ExitFacts {
+                code: Some(0),
+                signal: None
+            },
+            first
+        )
+    );
+    leader.strike(Blow::Kill).unwrap();
+    leader.reap().unwrap();
+    assert!(!leader.rest_is_left());
+    leader.rest_gone().await;
+    assert_eq!(leader.exit_facts(), Some(first));
+}
+
+#[tokio::test]
+async fn the_portable_leader_kills_and_cannot_ask() {
+    let (leader, pipes) = portable::Leader::spawn(cat()).unwrap();
+    leader.strike(Blow::Terminate).unwrap();
+    assert_eq!(leader.exit_facts(), None);
+    leader.strike(Blow::Kill).unwrap();
+    assert_eq!(
+        soon(leader.exited()).await,
+        ExitFacts {
+            code: None,
+            signal: Some(9)
+        }
+    );
+    drop(pipes);
+}
+
+#[tokio::test]
+async fn an_exit_is_seen_by_signal_where_there_is_no_descriptor_for_it() {
+    let (leader, (stdin, ..)) = Leader::spawn(cat()).unwrap();
+    let leader = leader.watching_children();
+    let closing = async {
+        tokio::task::yield_now().await;
+        drop(stdin);
+    };
+    let (first, second, ()) = tokio::join!(soon(leader.exited()), soon(leader.exited()), closing);
+    assert_eq!(
+        (first, second),
+        (
+            ExitFacts {
+                code: Some(0),
+                signal: None
+            },
+            first
+        )
+    );
+}
+
+#[tokio::test]
+async fn a_reaped_leader_is_struck_no_more() {
+    let (leader, (stdin, ..)) = Leader::spawn(cat()).unwrap();
+    drop(stdin);
+    let exit = soon(leader.exited()).await;
+    leader.reap().unwrap();
+    leader.reap().unwrap();
+    assert!(!leader.rest_is_left());
+    leader.strike(Blow::Kill).unwrap();
+    assert_eq!(leader.exit_facts(), Some(exit));
+}
