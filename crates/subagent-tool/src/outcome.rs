@@ -8,7 +8,6 @@ use subagent_seam::{DisposeError, RunId, RunResult, StartError};
 
 /// What one call of the tool came to. The run, if there was one, is disposed.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Outcome {
     /// Exactly what the calling model reads.
     pub text: String,
@@ -28,7 +27,6 @@ pub struct Outcome {
 
 /// How long the phases of one call took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Timings {
     /// From the call to the published run; to the end of the rollback when the start failed.
     pub start: Duration,

@@ -1,0 +1,93 @@
+//! Why the command did nothing. Owns the texts and which exit code each means; what a child did is never an error here.
+
+use std::io;
+use std::string::FromUtf8Error;
+
+use subagent_config::ConfigErrors;
+use subagent_tool::ToolError;
+
+use crate::exit::Exit;
+use crate::logging::FilterError;
+
+/// Why the command did nothing, or could not tell what it did.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CliError {
+    /// The log filter is wrong.
+    #[error(transparent)]
+    Log(#[from] FilterError),
+    /// The configuration is wrong. Each error of it is a line of its own.
+    #[error("{0}")]
+    Config(ConfigErrors),
+    /// A tool cannot work as it is configured.
+    #[error(transparent)]
+    Tool(#[from] ToolError),
+    /// The command line of an agent does not split into words.
+    #[error("--acp {0:?}: missing closing quote")]
+    UnbalancedCommand(String),
+    /// The command line of an agent is empty.
+    #[error("--acp: expected a command, for example 'gemini --acp'")]
+    EmptyCommand,
+    /// There are several tools and none was chosen.
+    #[error("--tool is required, the configuration has several tools: {}", .tools.join(", "))]
+    ToolRequired {
+        /// Their names.
+        tools: Vec<String>,
+    },
+    /// The chosen tool does not exist.
+    #[error("no tool is named {name}, the configuration has: {}", .tools.join(", "))]
+    UnknownTool {
+        /// The chosen name.
+        name: String,
+        /// The names there are.
+        tools: Vec<String>,
+    },
+    /// There is no tool at all.
+    #[error("the configuration has no tool, expected a tool-subagent entry")]
+    NoTool,
+    /// There is no task.
+    #[error("the prompt is empty")]
+    EmptyPrompt,
+    /// Standard input is not text.
+    #[error("the prompt on stdin is not valid UTF-8")]
+    PromptNotUtf8(#[source] FromUtf8Error),
+    /// Standard input cannot be read.
+    #[error("the prompt could not be read from stdin")]
+    Stdin(#[source] io::Error),
+    /// Something that every process has is missing.
+    #[error("{what}")]
+    System {
+        /// What.
+        what: &'static str,
+        /// What the operating system says.
+        #[source]
+        source: io::Error,
+    },
+    /// The result could not be written.
+    #[error("stdout could not be written")]
+    Output(#[source] io::Error),
+}
+
+impl CliError {
+    /// How the command ends with this error.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::Log(_)
+            | Self::Config(_)
+            | Self::Tool(_)
+            | Self::UnbalancedCommand(_)
+            | Self::EmptyCommand
+            | Self::ToolRequired { .. }
+            | Self::UnknownTool { .. }
+            | Self::NoTool
+            | Self::EmptyPrompt
+            | Self::PromptNotUtf8(_) => Exit::Usage,
+            Self::Stdin(_) | Self::System { .. } | Self::Output(_) => Exit::Failure,
+        }
+    }
+}
+
+impl From<ConfigErrors> for CliError {
+    fn from(errors: ConfigErrors) -> Self {
+        Self::Config(errors)
+    }
+}
