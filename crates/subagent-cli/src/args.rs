@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use subagent_config::PermissionPolicy;
@@ -16,13 +17,13 @@ pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// What to log to stderr, for example `debug` or `subagent_acp=trace` [default: `warn` on a terminal, `off`
-    /// elsewhere; also taken from the variable SUBAGENT_LOG]
-    #[arg(long, global = true, value_name = "FILTER")]
+    /// What to log to stderr, for example `debug` or `subagent_acp=trace` [default: the variable SUBAGENT_LOG, else
+    /// `warn` on a terminal and `off` elsewhere]
+    #[arg(long, global = true, value_name = "FILTER", help_heading = LOGGING)]
     pub(crate) log: Option<String>,
 
     /// How log lines look
-    #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
+    #[arg(long, global = true, value_name = "FORMAT", default_value = "text", help_heading = LOGGING)]
     pub(crate) log_format: LogFormat,
 }
 
@@ -59,7 +60,8 @@ pub(crate) struct RunArgs {
     pub(crate) tool: Option<String>,
 
     /// The directory to work in [default: the one the command is started in]
-    #[arg(long, value_name = "DIR")]
+    // An empty one is no usage error either: all of it is judged by the provider.
+    #[arg(long, value_name = "DIR", value_parser = OsStringValueParser::new().map(PathBuf::from))]
     pub(crate) cwd: Option<PathBuf>,
 
     /// How long the agent may take for the task: 500ms, 30s, 2m, 1h; a bare number is seconds
@@ -137,6 +139,8 @@ impl From<Permission> for PermissionPolicy {
         }
     }
 }
+
+const LOGGING: &str = "Logging";
 
 const RUN_HELP: &str = "\
 The answer goes to stdout; the reason why there is none goes to stderr.

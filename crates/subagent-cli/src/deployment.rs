@@ -89,3 +89,77 @@ fn acp_command(line: &str, permission: Option<Permission>) -> Result<CommandLine
         permission: permission.map(Into::into).unwrap_or_default(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use subagent_config::{PermissionPolicy, load_str};
+
+    use super::*;
+
+    fn tools(text: &str) -> Vec<ToolEntry> {
+        let host = HostContext::new("/", |_| None);
+        load_str(text, "subagents.yml", &host).unwrap().tools().to_vec()
+    }
+
+    fn chosen(tools: &[ToolEntry], name: Option<&str>) -> Result<String, String> {
+        let chosen = choose(tools, name).map_err(|error| error.to_string())?;
+        Ok(chosen.tool_name.clone())
+    }
+
+    #[test]
+    fn the_only_tool_needs_no_name() {
+        let one = tools("- { name: subagent-acp, config: { command: agent } }");
+        assert_eq!(chosen(&one, None).as_deref(), Ok("subagent"));
+        assert_eq!(chosen(&one, Some("subagent")).as_deref(), Ok("subagent"));
+        assert_eq!(
+            chosen(&one, Some("other")).unwrap_err(),
+            "no tool is named other, the configuration has: subagent"
+        );
+    }
+
+    #[test]
+    fn several_tools_need_a_name() {
+        let two = tools(
+            "- { name: subagent-acp, config: { command: agent } }\n\
+             - { id: a, name: tool-subagent, config: { provider: acp, toolName: ask } }\n\
+             - { id: b, name: tool-subagent, config: { provider: acp, toolName: delegate } }",
+        );
+        assert_eq!(
+            chosen(&two, None).unwrap_err(),
+            "--tool is required, the configuration has several tools: ask, delegate"
+        );
+        assert_eq!(chosen(&two, Some("delegate")).as_deref(), Ok("delegate"));
+    }
+
+    #[test]
+    fn no_tool_is_an_error_whatever_was_asked_for() {
+        let message = "the configuration has no tool, expected a tool-subagent entry";
+        assert_eq!(chosen(&[], None).unwrap_err(), message);
+        assert_eq!(chosen(&[], Some("subagent")).unwrap_err(), message);
+    }
+
+    #[test]
+    fn an_agents_command_line_is_split_as_a_shell_does() {
+        let command = acp_command("my-agent --flag 'two words' \"\"", Some(Permission::Allow)).unwrap();
+        assert_eq!(
+            command,
+            CommandLine::Acp {
+                command: "my-agent".into(),
+                args: vec!["--flag".into(), "two words".into(), "".into()],
+                permission: PermissionPolicy::Allow,
+            }
+        );
+    }
+
+    #[test]
+    fn a_command_line_that_names_nothing_is_refused() {
+        assert_eq!(
+            acp_command(" ", None).unwrap_err().to_string(),
+            "--acp: expected a command, for example 'gemini --acp'"
+        );
+        assert_eq!(
+            acp_command("agent 'open", None).unwrap_err().to_string(),
+            "--acp \"agent 'open\": missing closing quote"
+        );
+    }
+}

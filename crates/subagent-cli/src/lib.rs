@@ -116,3 +116,8 @@ fn print(terminal: &Terminal, text: &str) -> Result<Exit, CliError> {
     terminal.print(text).map_err(CliError::Output)?;
     Ok(Exit::Success)
 }
+
+/// The examples of the README, compiled with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -31,9 +31,6 @@ pub(crate) enum FilterError {
         origin: &'static str,
         /// The filter.
         filter: String,
-        /// What the parser says.
-        #[source]
-        source: tracing_subscriber::filter::ParseError,
     },
     /// The variable is not text.
     #[error("{VARIABLE} is not valid UTF-8")]
@@ -95,10 +92,10 @@ fn filter(
     };
     match EnvFilter::try_new(filter) {
         Ok(filter) => Ok(Some(filter)),
-        Err(source) => Err(FilterError::Invalid {
+        // What the parser says repeats itself and names neither the place nor the part.
+        Err(_) => Err(FilterError::Invalid {
             origin,
             filter: filter.to_owned(),
-            source,
         }),
     }
 }

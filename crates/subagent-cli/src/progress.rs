@@ -1,11 +1,12 @@
 //! What a person sees while a run goes on: a spinner with stage, elapsed time and received bytes. Owns the drawing; the
 //! run itself writes down how far it is.
 
+use std::fmt;
 use std::future::Future;
 use std::pin::pin;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use subagent_seam::{Progress, Word};
 use tokio::time::MissedTickBehavior;
 
@@ -18,8 +19,7 @@ pub(crate) async fn shown<T>(terminal: &Terminal, progress: &Progress, work: imp
     if !terminal.stderr_is_terminal() {
         return work.await;
     }
-    let shown = Shown::on(terminal);
-    let began = Instant::now();
+    let shown = Shown::on(terminal, progress.clone());
     let mut ticks = tokio::time::interval(REDRAW_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     let mut work = pin!(work);
@@ -27,10 +27,7 @@ pub(crate) async fn shown<T>(terminal: &Terminal, progress: &Progress, work: imp
         tokio::select! {
             biased;
             done = &mut work => return done,
-            _ = ticks.tick() => {
-                shown.spinner.set_message(line(progress.stage(), began.elapsed(), progress.received_bytes()));
-                shown.spinner.tick();
-            }
+            _ = ticks.tick() => shown.spinner.tick(),
         }
     }
 }
@@ -42,10 +39,22 @@ struct Shown<'a> {
 }
 
 impl<'a> Shown<'a> {
-    fn on(terminal: &'a Terminal) -> Self {
+    fn on(terminal: &'a Terminal, progress: Progress) -> Self {
         let spinner = ProgressBar::new_spinner();
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
-            spinner.set_style(style);
+        // The template is fixed and valid; a spinner without it would still turn.
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {run}") {
+            // Asked for whenever it is drawn, so also after a log line.
+            spinner.set_style(style.with_key(
+                "run",
+                move |state: &ProgressState, out: &mut dyn fmt::Write| {
+                    // A terminal that cannot be written has no better place to say so.
+                    let _ = out.write_str(&line(
+                        progress.stage(),
+                        state.elapsed(),
+                        progress.received_bytes(),
+                    ));
+                },
+            ));
         }
         terminal.show(Some(spinner.clone()));
         Self { terminal, spinner }
