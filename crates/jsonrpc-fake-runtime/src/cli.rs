@@ -28,7 +28,7 @@ Usage:
 
 Options:
   --script FILE         run the script in this JSON file
-  --protocol PROTOCOL   the protocol of a scenario: acp
+  --protocol PROTOCOL   the protocol of a scenario: acp, dsh-sdk
   --scenario NAME       run this scenario
   --record FILE         append every received line to this file before acting on it
   --set NAME=VALUE      give the placeholder {NAME} this value; may be repeated

@@ -18,7 +18,8 @@
 //! ```
 //!
 //! - [`Script`] and [`Step`]: what a fake does, as data with a builder and a JSON form.
-//! - [`acp`]: the words of the Agent Client Protocol, and its ready-made scenarios ([`scenarios`]).
+//! - [`acp`] and [`dsh_sdk`]: the words of the Agent Client Protocol and of the DSH SDK protocol; ready-made scripts are
+//!   [`scenarios`].
 //! - [`Prepared`], [`Recording`], [`Facts`]: for the test that starts the binary.
 //! - [`Runtime`]: runs a script in this process, for a program that carries a fake agent inside.
 //! - [`main`]: the whole binary in one line, for a package that needs a fake of its own.
@@ -26,10 +27,12 @@
 pub mod acp;
 mod cli;
 mod descendant;
+pub mod dsh_sdk;
 mod engine;
 mod error;
 mod frame;
 mod input;
+mod misbehave;
 mod prepared;
 mod process;
 mod record;

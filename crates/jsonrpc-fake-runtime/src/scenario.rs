@@ -13,16 +13,19 @@ use crate::script::Script;
 pub enum Protocol {
     /// The Agent Client Protocol, version 1.
     Acp,
+    /// The DSH SDK protocol of a DeepSeek Harness runtime.
+    DshSdk,
 }
 
 impl Protocol {
     /// Every protocol.
-    pub const ALL: &[Self] = &[Self::Acp];
+    pub const ALL: &[Self] = &[Self::Acp, Self::DshSdk];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Acp => "acp",
+            Self::DshSdk => "dsh-sdk",
         }
     }
 }
@@ -107,6 +110,7 @@ impl fmt::Debug for Scenario {
 pub fn scenarios(protocol: Protocol) -> Vec<Scenario> {
     match protocol {
         Protocol::Acp => crate::acp::scenarios(),
+        Protocol::DshSdk => crate::dsh_sdk::scenarios(),
     }
 }
 

@@ -102,13 +102,10 @@ fn the_list_holds_every_scenario_with_its_description() {
     let list = list();
     for &protocol in Protocol::ALL {
         for scenario in scenarios(protocol) {
-            let line = list
-                .lines()
-                .find(|line| line.split_whitespace().next() == Some(scenario.name()));
-            assert!(
-                line.is_some_and(|line| line.ends_with(scenario.about())),
-                "{scenario:?}"
-            );
+            let stands = |line: &str| {
+                line.split_whitespace().next() == Some(scenario.name()) && line.ends_with(scenario.about())
+            };
+            assert!(list.lines().any(stands), "{scenario:?}");
         }
     }
 }

@@ -3,61 +3,46 @@
 use serde_json::{Value, json};
 
 use crate::acp::{AcpSteps, Stage};
+use crate::misbehave::{self, Spot};
 use crate::scenario::Scenario;
 use crate::script::Script;
-use crate::step::{Signal, Step};
 
-type Add = fn(Script) -> Script;
-
-/// What can go wrong at every stage.
-const FAULTS: [(&str, &str, Add); 10] = [
-    ("exit-0", "exits with code 0", |s| s.exit(0)),
-    ("exit-7", "exits with code 7", |s| s.exit(7)),
-    ("sigkill", "kills itself with SIGKILL", |s| {
-        s.kill_self(Signal::Kill)
-    }),
-    ("sigsegv", "kills itself with SIGSEGV", |s| {
-        s.kill_self(Signal::Segv)
-    }),
-    ("sigabrt", "kills itself with SIGABRT", |s| {
-        s.kill_self(Signal::Abrt)
-    }),
-    ("sigterm", "kills itself with SIGTERM", |s| {
-        s.kill_self(Signal::Term)
-    }),
-    ("closed-stdout", "closes stdout and reads on", |s| {
-        s.step(Step::CloseStdout)
-    }),
-    ("closed-pipes", "closes stdin and stdout and stays alive", |s| {
-        s.step(Step::CloseStdout).step(Step::CloseStdin).hang()
-    }),
-    ("silent", "reads on and says nothing more", |s| s),
-    ("deaf", "neither reads nor says anything more", Script::hang),
+const SPOTS: [Spot; 6] = [
+    Spot {
+        name: "start",
+        place: "before reading anything",
+        script: Script::acp,
+    },
+    Spot {
+        name: "initialize",
+        place: "instead of answering initialize",
+        script: || at(Stage::Initialize),
+    },
+    Spot {
+        name: "new-session",
+        place: "instead of answering session/new",
+        script: || at(Stage::NewSession),
+    },
+    Spot {
+        name: "prompt",
+        place: "instead of answering the prompt",
+        script: || at(Stage::Prompt),
+    },
+    Spot {
+        name: "mid-prompt",
+        place: "after a first chunk",
+        script: || at(Stage::MidPrompt),
+    },
+    Spot {
+        name: "after-turn",
+        place: "after the end of the turn",
+        script: || at(Stage::AfterTurn),
+    },
 ];
 
 pub(super) fn scenarios() -> Vec<Scenario> {
-    let mut list = Vec::new();
-    for (name, about, add) in FAULTS {
-        for stage in Stage::ALL {
-            list.push(Scenario::new(
-                format!("{name}-at-{}", stage.name()),
-                format!("{about} {}", place(stage)),
-                move || Script::acp().up_to(stage).then(add),
-            ));
-        }
-    }
-    for stage in [
-        Stage::Initialize,
-        Stage::NewSession,
-        Stage::Prompt,
-        Stage::MidPrompt,
-    ] {
-        list.push(Scenario::new(
-            format!("error-at-{}", stage.name()),
-            format!("answers with a JSON-RPC error {}", place(stage)),
-            move || Script::acp().up_to(stage).respond_error(-32603, "internal error"),
-        ));
-    }
+    let mut list = misbehave::faults(&SPOTS);
+    list.extend(misbehave::errors(&SPOTS[1..5], |s| s));
     list.push(Scenario::new(
         "auth-required",
         "answers session/new with error -32000 and a message that holds {secret}",
@@ -124,13 +109,6 @@ fn session(result: &Value) -> Script {
     }
 }
 
-fn place(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Start => "before reading anything",
-        Stage::Initialize => "instead of answering initialize",
-        Stage::NewSession => "instead of answering session/new",
-        Stage::Prompt => "instead of answering the prompt",
-        Stage::MidPrompt => "after a first chunk",
-        Stage::AfterTurn => "after the end of the turn",
-    }
+fn at(stage: Stage) -> Script {
+    Script::acp().up_to(stage)
 }
