@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use subagent_seam::closed_words;
+use subagent_subprocess::ConfigDirSource;
 
 closed_words! {
     /// How permission requests of the child are answered, since nobody is there to ask.
@@ -19,15 +20,6 @@ closed_words! {
         /// Allows, once rather than for ever where the child offers both; `cancelled` if it offers neither.
         Allow = "allow",
     }
-}
-
-/// Where an isolated configuration directory of the child comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ConfigDirSource {
-    /// A new private directory for each run, removed afterwards.
-    Fresh,
-    /// This directory, as it is: never created, never removed.
-    Pinned(PathBuf),
 }
 
 /// The options of an ACP provider.
@@ -63,6 +55,10 @@ pub struct AcpConfig {
     pub max_frame_bytes: usize,
     /// The most output text that a run collects, in bytes of UTF-8. Default 8 MiB.
     pub max_output_bytes: usize,
+    /// The most bytes that may wait behind the frame being written to a child that does not read. Default 1 MiB.
+    pub max_queued_bytes: usize,
+    /// How much of the end of the child's standard error is kept for the host, in bytes. Default 64 KiB.
+    pub stderr_tail_bytes: usize,
 }
 
 impl AcpConfig {
@@ -76,13 +72,15 @@ impl AcpConfig {
             permission: PermissionPolicy::default(),
             env: Vec::new(),
             isolated_config_dirs: Vec::new(),
-            dispose_eof_grace: Duration::from_millis(6000),
-            dispose_grace: Duration::from_millis(3000),
-            startup_timeout: Some(Duration::from_millis(120_000)),
+            dispose_eof_grace: Duration::from_secs(6),
+            dispose_grace: Duration::from_secs(3),
+            startup_timeout: Some(Duration::from_mins(2)),
             run_timeout: None,
             idle_timeout: None,
             max_frame_bytes: 16 * 1024 * 1024,
             max_output_bytes: 8 * 1024 * 1024,
+            max_queued_bytes: 1024 * 1024,
+            stderr_tail_bytes: 64 * 1024,
         }
     }
 }

@@ -1,35 +1,89 @@
-//! The ACP provider: its checked configuration and its place behind the seam. Starting and driving a run stand in
-//! their own files.
+//! The ACP provider: its checked options and its place behind the seam. Starting and driving a run stand in their own
+//! files.
+
+use std::sync::Arc;
+use std::time::Duration;
 
 use subagent_seam::{
-    BoxFuture, Capabilities, CheckError, HostReporter, NO_START_CAPABILITIES, Provider, Run, StartError,
-    StartRequest,
+    BoxFuture, Capabilities, CheckError, HURRIED_EOF_GRACE, HostReporter, NO_START_CAPABILITIES, Provider,
+    Run, RunId, StartError, StartRequest,
 };
+use subagent_subprocess::rpc::Limits;
+use subagent_subprocess::{Ladder, LadderStyle, LaunchOptions, LaunchPlan, check_bytes, check_time};
 
-use crate::config::AcpConfig;
-use crate::error::ConfigError;
+use crate::run::drive;
+use crate::startup::start;
+use crate::{AcpConfig, AcpError, PermissionPolicy};
 
 /// Runs each task in a fresh process of one ACP agent.
+///
+/// Runs share nothing but these options: no output, decision or failure of one can appear in another.
 #[derive(Debug)]
 pub struct AcpProvider {
-    config: AcpConfig,
+    settings: Arc<Settings>,
+}
+
+/// The options once they are checked.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) name: String,
+    pub(crate) plan: LaunchPlan,
+    pub(crate) permission: PermissionPolicy,
+    pub(crate) ladder: Ladder,
+    pub(crate) startup_timeout: Option<Duration>,
+    pub(crate) run_timeout: Option<Duration>,
+    pub(crate) idle_timeout: Option<Duration>,
+    pub(crate) limits: Limits,
+    pub(crate) max_output_bytes: usize,
+    pub(crate) stderr_tail_bytes: usize,
+    pub(crate) host: HostReporter,
 }
 
 impl AcpProvider {
-    /// Checks `config` and builds the provider. Raw failures of its runs go to `reporter`.
+    /// Checks `config` and builds the provider. Raw failures of its runs go to `host`. Blocks for as long as the file
+    /// system takes to look at the working directory.
     ///
     /// # Errors
     ///
-    /// An option is out of its bounds, or the working directory is not usable.
-    pub fn new(config: AcpConfig, reporter: HostReporter) -> Result<Self, ConfigError> {
-        let _ = reporter;
-        Ok(Self { config })
+    /// [`AcpError::Option`]: an option is out of its bounds, or the working directory cannot be used.
+    pub fn new(config: AcpConfig, host: HostReporter) -> Result<Self, AcpError> {
+        let time = |key, time: Option<Duration>| time.map(|time| check_time(key, time)).transpose();
+        let settings = Settings {
+            ladder: Ladder {
+                eof_grace: check_time("disposeEofGraceMs", config.dispose_eof_grace)?,
+                hurried_eof_grace: HURRIED_EOF_GRACE,
+                grace: check_time("disposeGraceMs", config.dispose_grace)?,
+                style: LadderStyle::native(),
+            },
+            startup_timeout: time("startupTimeoutMs", config.startup_timeout)?,
+            run_timeout: time("runTimeoutMs", config.run_timeout)?,
+            idle_timeout: time("idleTimeoutMs", config.idle_timeout)?,
+            limits: Limits {
+                max_frame_bytes: check_bytes("maxFrameBytes", config.max_frame_bytes)?,
+                max_queued_bytes: check_bytes("maxQueuedBytes", config.max_queued_bytes)?,
+            },
+            max_output_bytes: check_bytes("maxOutputBytes", config.max_output_bytes)?,
+            stderr_tail_bytes: config.stderr_tail_bytes,
+            plan: LaunchPlan::new(LaunchOptions {
+                command: config.command,
+                args: config.args,
+                cwd: config.cwd,
+                env: config.env,
+                config_dirs: config.isolated_config_dirs,
+            })?,
+            name: config.provider_name,
+            permission: config.permission,
+            host,
+        };
+        Ok(Self {
+            settings: Arc::new(settings),
+        })
     }
 }
 
 impl Provider for AcpProvider {
     fn name(&self) -> &str {
-        &self.config.provider_name
+        &self.settings.name
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -40,11 +94,23 @@ impl Provider for AcpProvider {
         false
     }
 
-    fn start(&self, _request: StartRequest) -> BoxFuture<'_, Result<Run, StartError>> {
-        Box::pin(async { Err(StartError::ShutDown) })
+    fn start(&self, request: StartRequest) -> BoxFuture<'_, Result<Run, StartError>> {
+        Box::pin(async move {
+            let ready = start(&self.settings, &request).await?;
+            let (run, driver) = Run::publish(RunId::fresh());
+            tokio::spawn(drive(Arc::clone(&self.settings), request, ready, driver));
+            Ok(run)
+        })
     }
 
-    fn check(&self, _request: StartRequest) -> BoxFuture<'_, Result<(), CheckError>> {
-        Box::pin(async { Ok(()) })
+    fn check(&self, request: StartRequest) -> BoxFuture<'_, Result<(), CheckError>> {
+        Box::pin(async move {
+            let mut ready = start(&self.settings, &request).await?;
+            ready
+                .child
+                .teardown(&request.urgency, std::future::pending())
+                .await?;
+            Ok(())
+        })
     }
 }

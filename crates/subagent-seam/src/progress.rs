@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use crate::{ClosedWord, Word};
 
 /// The first window of a teardown that is [`Urgency::Hurried`] is at most this long.
-pub const HURRIED_EOF_GRACE: Duration = Duration::from_millis(2000);
+pub const HURRIED_EOF_GRACE: Duration = Duration::from_secs(2);
 
 /// Where a run is and how much its child has said. Clones share one state; reading and writing never wait.
 #[derive(Clone, Debug, Default)]

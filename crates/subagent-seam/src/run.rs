@@ -2,6 +2,7 @@
 //! provider: one result, one teardown, both shared by all who wait. How a child is driven and ended is the provider's.
 
 use std::fmt;
+use std::future::Future;
 use std::sync::{Arc, Weak};
 
 use tokio::sync::watch;
@@ -218,13 +219,13 @@ impl RunDriver {
     }
 
     /// Waits until somebody asks for the teardown, or nobody holds the run any more. Cancel-safe. Unbounded.
-    pub async fn dispose_requested(&self) {
-        self.dispose.cancelled().await;
+    pub fn dispose_requested(&self) -> impl Future<Output = ()> + Send + use<> {
+        self.dispose.clone().cancelled_owned()
     }
 
     /// Waits until nobody holds the run any more. Cancel-safe. Unbounded.
-    pub async fn abandoned(&self) {
-        self.dropped.cancelled().await;
+    pub fn abandoned(&self) -> impl Future<Output = ()> + Send + use<> {
+        self.dropped.clone().cancelled_owned()
     }
 
     /// Ends the run with the outcome of its teardown.

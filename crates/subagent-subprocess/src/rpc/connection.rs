@@ -140,7 +140,7 @@ impl<R: Source, W: AsyncWrite + Unpin + Send> Connection<R, W> {
     /// [`RpcError::Closed`] is the end of the peer's output.
     pub async fn next(&mut self) -> Result<Incoming<'_>, RpcError> {
         let frame = poll_fn(|cx| self.poll_frame(cx)).await?;
-        Ok(frame.read(self.input.bytes()))
+        Ok(frame.read(self.input.bytes(), self.input.taken_bytes()))
     }
 
     /// As [`next`](Self::next), and takes `exited` as the word that the peer has exited: what its pipe holds at that moment
@@ -161,7 +161,7 @@ impl<R: Source, W: AsyncWrite + Unpin + Send> Connection<R, W> {
             self.poll_frame(cx)
         })
         .await?;
-        Ok(frame.read(self.input.bytes()))
+        Ok(frame.read(self.input.bytes(), self.input.taken_bytes()))
     }
 
     /// Reads and drops whatever the peer writes, so that it is never kept from going on, and never ends. For a peer that
@@ -204,14 +204,9 @@ impl<R: Source, W: AsyncWrite + Unpin + Send> Connection<R, W> {
     }
 
     /// How many bytes of the peer's output lie before this moment, as far as that can be told: what has been read and what
-    /// waits in the pipe. A frame whose [end](Self::taken_bytes) is not beyond it was written before now.
+    /// waits in the pipe. A notification whose [end](Incoming::Notification::end) is not beyond it was written before now.
     pub fn arrived_bytes(&self) -> u64 {
         self.input.arrived_bytes()
-    }
-
-    /// Where in the peer's output the last frame that was yielded ended, its newline included.
-    pub fn taken_bytes(&self) -> u64 {
-        self.input.taken_bytes()
     }
 
     /// How many bytes the peer has written so far, noise included.

@@ -19,6 +19,9 @@ pub enum Incoming<'a> {
         method: Cow<'a, str>,
         /// Its parameters; `None` when absent or null.
         params: Option<&'a RawValue>,
+        /// Where in the peer's output the frame ended: how many bytes the peer had written by then, newline included.
+        /// See [`arrived_bytes`](super::Connection::arrived_bytes).
+        end: u64,
     },
     /// The peer asks something, and waits for [`reply`](super::Connection::reply) or
     /// [`reject`](super::Connection::reject).
@@ -84,14 +87,14 @@ impl Frame<Option<Place>> {
 }
 
 impl Frame<RequestId> {
-    /// The frame itself, out of the buffer in which it was found.
-    pub(super) fn read(self, buffer: &[u8]) -> Incoming<'_> {
+    /// The frame itself, out of the buffer in which it was found; `end` is where it ended in the peer's output.
+    pub(super) fn read(self, buffer: &[u8], end: u64) -> Incoming<'_> {
         match self {
             Self::Call { id, method, params } => {
                 let method = unquoted(text(buffer, method)).unwrap_or_default();
                 let params = params.map(|params| raw(buffer, params));
                 match id {
-                    None => Incoming::Notification { method, params },
+                    None => Incoming::Notification { method, params, end },
                     Some(id) => Incoming::Request {
                         id: PeerId::new(raw(buffer, id)),
                         method,

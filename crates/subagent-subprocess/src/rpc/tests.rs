@@ -65,7 +65,9 @@ fn shown(next: &Result<Incoming<'_>, RpcError>) -> String {
     let json =
         |raw: Option<&serde_json::value::RawValue>| raw.map_or("-".to_owned(), |raw| raw.get().to_owned());
     match next {
-        Ok(Incoming::Notification { method, params }) => format!("notification {method} {}", json(*params)),
+        Ok(Incoming::Notification { method, params, .. }) => {
+            format!("notification {method} {}", json(*params))
+        }
         Ok(Incoming::Request { id, method, params }) => {
             format!("request {} {method} {}", id.get(), json(*params))
         }
