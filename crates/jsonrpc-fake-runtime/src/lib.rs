@@ -47,7 +47,7 @@ mod values;
 pub use cli::main;
 pub use descendant::{Descendant, Holds, Place};
 pub use error::{RunError, StepError};
-pub use prepared::Prepared;
+pub use prepared::{Prepared, example_program};
 pub use process::Facts;
 pub use record::Recording;
 pub use runtime::{Outcome, Runtime};

@@ -88,6 +88,28 @@ impl Drop for Prepared {
     }
 }
 
+/// The program of an example of the package whose test is running, built by `cargo test` beside the tests.
+///
+/// With `fn main() -> ExitCode { jsonrpc_fake_runtime::main() }` in `examples/fake_agent.rs`, the test of any package has a
+/// fake at `example_program("fake_agent")`. It is an error if the file is not there: a test target picked with
+/// `cargo test --test NAME` is built without the examples, until `--examples` is added.
+pub fn example_program(name: &str) -> io::Result<PathBuf> {
+    let test = std::env::current_exe()?;
+    // Tests are in `<profile>/deps`, examples in `<profile>/examples`.
+    let profile = test.parent().and_then(Path::parent).unwrap_or(&test);
+    let program = profile
+        .join("examples")
+        .join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+    if program.is_file() {
+        return Ok(program);
+    }
+    let what = format!(
+        "example `{name}` is not built: expected {}, from `cargo build --examples`",
+        program.display()
+    );
+    Err(io::Error::new(io::ErrorKind::NotFound, what))
+}
+
 fn fresh_dir() -> Result<PathBuf, (PathBuf, io::Error)> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     loop {
@@ -115,6 +137,15 @@ mod tests {
         assert!(dir.join("script.json").is_file());
         drop(first);
         assert!(!dir.exists());
+    }
+
+    #[test]
+    fn an_example_that_was_not_built_is_named_with_its_place() {
+        let error = example_program("nonesuch").unwrap_err().to_string();
+        assert!(
+            error.starts_with("example `nonesuch` is not built: expected "),
+            "{error}"
+        );
     }
 
     #[test]
