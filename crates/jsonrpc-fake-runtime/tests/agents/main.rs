@@ -1,0 +1,7 @@
+//! Everything that spawns a child: the providers, the tool and the command against scripted and real agents.
+//!
+//! One binary for all of it, so that it is linked once. Each file holds one kind of behaviour; `support` holds what
+//! they share, and nothing else spawns.
+
+mod smoke;
+mod support;

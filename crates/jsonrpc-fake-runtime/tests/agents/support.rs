@@ -1,0 +1,132 @@
+//! What the tests share: a fake agent behind the real provider and tool, waits with a loud bound, and looks at processes.
+//! Owns no expectation of its own.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use jsonrpc_fake_runtime::{Prepared, Recording, Script};
+use subagent_acp::{AcpConfig, AcpProvider};
+use subagent_seam::{
+    Chain, HostReport, HostReporter, Parent, Provider, Registry, Run, StartError, StartRequest,
+};
+use subagent_tool::{Call, Context, Outcome, SubagentTool, ToolOptions};
+
+/// How long a test waits for something that should happen at once, before it fails loudly.
+pub(crate) const SOON: Duration = Duration::from_secs(20);
+
+/// The fake runtime's binary.
+pub(crate) fn fake_program() -> PathBuf {
+    env!("CARGO_BIN_EXE_jsonrpc-fake-runtime").into()
+}
+
+/// A fake agent that runs one script, behind a real ACP provider.
+pub(crate) struct FakeAgent {
+    prepared: Prepared,
+    config: AcpConfig,
+    reports: Arc<Mutex<Vec<String>>>,
+}
+
+impl FakeAgent {
+    /// The script behind a provider with windows for tests: generous where a child is expected to end by itself.
+    pub(crate) fn running(script: &Script) -> Self {
+        let prepared = Prepared::in_temp_dir(script).unwrap();
+        let mut config = AcpConfig::new(fake_program());
+        config.args = prepared.args();
+        Self { prepared, config, reports: Arc::default() }
+    }
+
+    /// The same with other options.
+    pub(crate) fn with(mut self, change: impl FnOnce(&mut AcpConfig)) -> Self {
+        change(&mut self.config);
+        self
+    }
+
+    /// The same with short windows: for a child that is expected to sit them out.
+    pub(crate) fn impatient(self) -> Self {
+        self.with(|config| {
+            config.dispose_eof_grace = Duration::from_millis(300);
+            config.dispose_grace = Duration::from_millis(300);
+        })
+    }
+
+    /// A directory for the files that script and test signal each other with; it is also the session's.
+    pub(crate) fn dir(&self) -> &Path {
+        self.prepared.dir()
+    }
+
+    /// What the fake has received.
+    pub(crate) fn recording(&self) -> Recording {
+        self.prepared.recording()
+    }
+
+    /// The provider, a new one each time.
+    pub(crate) fn provider(&self) -> AcpProvider {
+        let reports = Arc::clone(&self.reports);
+        let observer = move |report: &HostReport<'_>| {
+            let mut text = format!("{}: {}", report.stage, Chain(report.error));
+            if !report.stderr_tail.is_empty() {
+                write!(text, "\nstderr: {}", String::from_utf8_lossy(report.stderr_tail)).unwrap();
+            }
+            reports.lock().unwrap().push(text);
+        };
+        AcpProvider::new(self.config.clone(), HostReporter::observed_by(Arc::new(observer))).unwrap()
+    }
+
+    /// A request whose session lives in [`dir`](Self::dir).
+    pub(crate) fn request(&self, prompt: &str) -> StartRequest {
+        StartRequest::text(prompt, self.parent())
+    }
+
+    fn parent(&self) -> Parent {
+        Parent { session_id: "parent".to_owned(), cwd: Some(self.dir().to_owned()), depth: 0 }
+    }
+
+    /// Starts a run.
+    pub(crate) async fn start(&self, prompt: &str) -> Result<Run, StartError> {
+        self.provider().start(self.request(prompt)).await
+    }
+
+    /// Delegates as a model does: through registry and tool, to the very end.
+    pub(crate) async fn delegate(&self, prompt: &str) -> Outcome {
+        self.delegate_with(prompt, Context::default()).await
+    }
+
+    /// The same under a context; its parent is replaced by this agent's.
+    pub(crate) async fn delegate_with(&self, prompt: &str, context: Context) -> Outcome {
+        let registry = Registry::new();
+        let _registered = registry.register(Arc::new(self.provider())).unwrap();
+        let tool = SubagentTool::new(registry, ToolOptions::new(&self.config.provider_name)).unwrap();
+        tool.call(Call::new("test task", prompt), Context { parent: self.parent(), ..context }).await
+    }
+
+    /// What the host was told, in order: stage, raw error, and the end of the child's standard error.
+    pub(crate) fn host_reports(&self) -> Vec<String> {
+        self.reports.lock().unwrap().clone()
+    }
+}
+
+/// Waits until `condition` holds, and fails loudly when it does not come to hold in time.
+pub(crate) async fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !condition() {
+        assert!(begun.elapsed() < SOON, "{what}: still not so after {SOON:?}");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+/// Waits for a file that a script writes, and reads it.
+pub(crate) async fn file(path: &Path) -> String {
+    eventually(&format!("{} is written", path.display()), || {
+        std::fs::read_to_string(path).is_ok_and(|text| !text.is_empty())
+    })
+    .await;
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// Whether a process is there and not a zombie.
+pub(crate) fn is_alive(pid: u32) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat"))
+        .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or("").trim_start().starts_with(['Z', 'X']))
+}
