@@ -1,5 +1,5 @@
 //! The entries of a file against each other: unique ids and names, and tools whose providers are there. Owns what a
-//! disabled entry still counts for.
+//! disabled entry still counts for. A name that could not be read is empty here, and clashes with nothing.
 //!
 //! Ids are unique among all entries, since they are what errors call them. The names of disabled providers and tools
 //! are free for others.
@@ -32,7 +32,10 @@ fn ids(entries: &[Entry], errors: &mut Vec<ConfigError>) {
 
 fn provider_names(entries: &[Entry], errors: &mut Vec<ConfigError>) {
     let mut seen: Vec<&ProviderEntry> = Vec::new();
-    for provider in enabled(entries).filter_map(as_provider) {
+    for provider in enabled(entries)
+        .filter_map(as_provider)
+        .filter(|provider| !provider.name().is_empty())
+    {
         match seen.iter().find(|first| first.name() == provider.name()) {
             Some(first) => {
                 let hint = "give each provider a providerName of its own";
@@ -57,7 +60,7 @@ fn tools(entries: &[Entry], errors: &mut Vec<ConfigError>) {
             continue;
         };
         provider_of(entry, tool, entries, errors);
-        if entry.disabled {
+        if entry.disabled || tool.tool_name.is_empty() {
             continue;
         }
         match seen.iter().find(|(first, _)| first.tool_name == tool.tool_name) {
@@ -96,20 +99,17 @@ fn provider_of(entry: &Entry, tool: &ToolEntry, entries: &[Entry], errors: &mut 
             let hint = Some("disable the tool as well, or enable the provider".to_owned());
             errors.push(fail("provider", Problem::DisabledProvider { provider }, hint));
         }
-    } else if !entries
-        .iter()
-        .any(|entry| matches!(entry.content, Content::Unreadable))
-    {
-        // With an unreadable entry nobody knows all the names; that entry was reported.
-        let names: Vec<_> = entries
+    } else if !entries.iter().any(unnamed) {
+        // Where a name is unknown it may be the one; what has none was reported.
+        let known: Vec<_> = entries
             .iter()
             .filter_map(as_provider)
             .map(ProviderEntry::name)
             .collect();
-        let hint = match (nearest(&provider, names.iter().copied()), &*names) {
+        let hint = match (nearest(&provider, known.iter().copied()), &*known) {
             (Some(near), _) => format!("did you mean {near}?"),
             (None, []) => "add an entry for the provider".to_owned(),
-            (None, names) => format!("the providers are {}", names.join(", ")),
+            (None, known) => format!("the providers are {}", known.join(", ")),
         };
         errors.push(fail(
             "provider",
@@ -124,11 +124,11 @@ fn jobs(entries: &[Entry], errors: &mut Vec<ConfigError>) {
     let Some(first) = jobs.next() else { return };
     errors.extend(jobs.map(|entry| ConfigError {
         place: entry.origin.place("name"),
-        problem: Problem::SecondEntry {
-            name: "tool-jobs",
-            first: first.origin.at.map(|at| at.line),
-        },
-        hint: Some("keep one of them".to_owned()),
+        problem: Problem::SecondEntry { name: "tool-jobs" },
+        hint: Some(match first.origin.at {
+            Some(at) => format!("keep either this one or the one on line {}", at.line),
+            None => "keep one of them".to_owned(),
+        }),
     }));
 }
 
@@ -144,7 +144,7 @@ fn config(entries: Vec<Entry>) -> Config {
         .any(|entry| matches!(entry.content, Content::Tool(_)));
     for entry in entries.into_iter().filter(|entry| !entry.disabled) {
         match entry.content {
-            Content::Provider(provider) => config.providers.push(provider),
+            Content::Provider(provider) => config.providers.push(*provider),
             Content::Tool(tool) => config.tools.push(tool),
             Content::Jobs(jobs) => config.jobs = jobs,
             Content::Unreadable => {}
@@ -164,6 +164,15 @@ fn as_provider(entry: &Entry) -> Option<&ProviderEntry> {
     match &entry.content {
         Content::Provider(provider) => Some(provider),
         _ => None,
+    }
+}
+
+/// Whether an entry may stand for a provider whose name could not be read.
+fn unnamed(entry: &Entry) -> bool {
+    match &entry.content {
+        Content::Unreadable => true,
+        Content::Provider(provider) => provider.name().is_empty(),
+        Content::Tool(_) | Content::Jobs(_) => false,
     }
 }
 

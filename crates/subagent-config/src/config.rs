@@ -140,7 +140,7 @@ impl Default for JobsEntry {
     fn default() -> Self {
         Self {
             wait_timeout: Duration::from_secs(30),
-            max_wait_timeout: Duration::from_secs(600),
+            max_wait_timeout: Duration::from_mins(10),
         }
     }
 }

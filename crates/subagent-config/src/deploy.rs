@@ -31,17 +31,19 @@ impl Config {
         let mut errors = Vec::new();
         for entry in &self.providers {
             let built = entry.build(reporter.clone()).and_then(|provider| {
-                registry.register(provider).map_err(|error| ConfigError {
-                    place: entry.origin.place("providerName"),
-                    problem: Problem::Refused {
-                        message: error.to_string(),
-                    },
-                    hint: None,
+                registry.register(provider).map_err(|error| {
+                    Box::new(ConfigError {
+                        place: entry.origin.place("providerName"),
+                        problem: Problem::Refused {
+                            message: error.to_string(),
+                        },
+                        hint: None,
+                    })
                 })
             });
             match built {
                 Ok(registration) => registrations.push(registration),
-                Err(error) => errors.push(error),
+                Err(error) => errors.push(*error),
             }
         }
         match ConfigErrors::of(errors) {

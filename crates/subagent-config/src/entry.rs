@@ -33,7 +33,7 @@ pub(crate) struct Entry {
 /// What an entry describes.
 #[derive(Debug)]
 pub(crate) enum Content {
-    Provider(ProviderEntry),
+    Provider(Box<ProviderEntry>),
     Tool(ToolEntry),
     Jobs(JobsEntry),
     /// Nothing that could be told; the reason was reported.
@@ -85,12 +85,11 @@ pub(crate) fn read(index: usize, node: Node, file: &str, host: &HostContext) -> 
         keys: std::collections::BTreeMap::new(),
     };
     let mut disabled = false;
-    let content = match node.value {
-        Value::Map(map) => read_map(&mut scope, map, at, &mut disabled),
-        _ => {
-            let hint = Some("begin the entry with its name, for example - name: subagent-acp");
-            scope.mismatch("", &node, "a mapping", hint)
-        }
+    let content = if let Value::Map(map) = node.value {
+        read_map(&mut scope, map, at, &mut disabled)
+    } else {
+        let hint = Some("begin the entry with its name, for example - name: subagent-acp");
+        scope.mismatch("", &node, "a mapping", hint)
     };
     let entry = Entry {
         id: scope.entry.clone(),
@@ -129,7 +128,7 @@ fn read_map(scope: &mut Scope<'_>, map: Map, at: Position, disabled: &mut bool) 
     match kind {
         acp::NAME => {
             let origin = origin(scope, at);
-            Some(Content::Provider(acp::read(scope, fields, origin)))
+            Some(Content::Provider(Box::new(acp::read(scope, fields, origin))))
         }
         tool::NAME => tool::read(scope, fields).map(Content::Tool),
         _ => Some(Content::Jobs(jobs::read(scope, fields))),

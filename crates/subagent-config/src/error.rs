@@ -79,6 +79,8 @@ impl ConfigErrors {
     /// The errors in the order of their positions, or `None` if there are none.
     pub(crate) fn of(mut errors: Vec<ConfigError>) -> Option<Self> {
         errors.sort_by_key(|error| error.place.position);
+        // An alias has the faults of what it stands for.
+        errors.dedup();
         (!errors.is_empty()).then_some(Self(errors))
     }
 

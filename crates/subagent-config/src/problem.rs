@@ -8,7 +8,7 @@ use std::fmt;
 #[non_exhaustive]
 pub enum Problem {
     /// No file was named and none of the usual ones is there.
-    #[error("no configuration file: {} does not exist", .looked_for.join(", and "))]
+    #[error("no configuration file: there is no {}", Choice(.looked_for))]
     NotFound {
         /// Where a file was looked for.
         looked_for: Vec<String>,
@@ -47,7 +47,7 @@ pub enum Problem {
         feature: &'static str,
     },
     /// A tag that means nothing here.
-    #[error("unknown tag, expected !env or !!js process.env.NAME or none")]
+    #[error("unknown tag, expected !env NAME or !!js process.env.NAME")]
     UnknownTag,
     /// An expression other than `process.env.NAME`.
     #[error("!!js takes process.env.NAME only; other expressions are not evaluated")]
@@ -162,12 +162,10 @@ pub enum Problem {
         first: Option<usize>,
     },
     /// A second entry of a kind that may stand only once.
-    #[error("a second {name} entry{}, expected at most one", Line(*.first))]
+    #[error("a second {name} entry, expected only one")]
     SecondEntry {
         /// The kind.
         name: &'static str,
-        /// The line of the first.
-        first: Option<usize>,
     },
     /// A tool delegates to a provider that is not there.
     #[error("no provider is named {provider}")]
@@ -196,14 +194,17 @@ pub enum Problem {
 }
 
 /// `a`, `a or b`, `a, b or c`.
-struct Choice<'a>(&'a [&'static str]);
+struct Choice<'a, T>(&'a [T]);
 
-impl fmt::Display for Choice<'_> {
+impl<T: fmt::Display> fmt::Display for Choice<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             [] => Ok(()),
-            [only] => f.write_str(only),
-            [init @ .., last] => write!(f, "{} or {last}", init.join(", ")),
+            [only] => only.fmt(f),
+            [init @ .., last] => {
+                let init: Vec<_> = init.iter().map(T::to_string).collect();
+                write!(f, "{} or {last}", init.join(", "))
+            }
         }
     }
 }

@@ -2,11 +2,12 @@
 //! that place. The only file besides those in `entry` that names concrete providers.
 
 use std::collections::BTreeMap;
+use std::error::Error as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use subagent_acp::{AcpConfig, AcpProvider};
-use subagent_seam::{Capabilities, HostReporter, NO_START_CAPABILITIES, Provider};
+use subagent_acp::{AcpConfig, AcpError, AcpProvider};
+use subagent_seam::{Capabilities, Chain, HostReporter, NO_START_CAPABILITIES, Provider};
 
 use crate::error::{ConfigError, Place, Position};
 use crate::problem::Problem;
@@ -71,16 +72,25 @@ impl ProviderEntry {
     /// # Errors
     ///
     /// Its constructor refuses an option; the error says where that was written.
-    pub(crate) fn build(&self, reporter: HostReporter) -> Result<Arc<dyn Provider>, ConfigError> {
+    pub(crate) fn build(&self, reporter: HostReporter) -> Result<Arc<dyn Provider>, Box<ConfigError>> {
         match &self.config {
             ProviderConfig::Acp(config) => match AcpProvider::new(config.clone(), reporter) {
                 Ok(provider) => Ok(Arc::new(provider)),
-                Err(error) => Err(self.refused(error.key, error.to_string())),
+                Err(error) => Err(Box::new(self.refused(&error))),
             },
         }
     }
 
-    fn refused(&self, key: &str, message: String) -> ConfigError {
+    fn refused(&self, error: &AcpError) -> ConfigError {
+        let (key, cause) = match error {
+            AcpError::Option(option) => (option.key(), option.source()),
+            // The constructor has no other; were there one, it would still be told.
+            _ => ("config", error.source()),
+        };
+        let message = match cause {
+            Some(cause) => format!("{error}: {}", Chain(cause)),
+            None => error.to_string(),
+        };
         let home = self.config.path(key).is_some_and(|path| path.starts_with('~'));
         ConfigError {
             place: self.origin.place(key),

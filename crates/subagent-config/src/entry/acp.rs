@@ -27,7 +27,7 @@ pub(crate) fn table() -> Vec<Key> {
 }
 
 /// Reads an entry and tries its options on the provider's constructor. What cannot be read keeps its default and is
-/// reported.
+/// reported; only the name is then empty.
 pub(super) fn read(scope: &mut Scope<'_>, mut fields: Fields, mut origin: Origin) -> ProviderEntry {
     // Stands in for a command that is missing or wrong, so that the constructor below can judge the rest.
     let mut config = AcpConfig::new("agent");
@@ -40,7 +40,7 @@ pub(super) fn read(scope: &mut Scope<'_>, mut fields: Fields, mut origin: Origin
     }
     apply(child, &mut config);
     origin.keys = scope.keys.clone();
-    let entry = ProviderEntry {
+    let mut entry = ProviderEntry {
         id: scope.entry.clone(),
         config: ProviderConfig::Acp(config),
         origin,
@@ -49,7 +49,11 @@ pub(super) fn read(scope: &mut Scope<'_>, mut fields: Fields, mut origin: Origin
     if let Err(error) = entry.build(HostReporter::default())
         && !error.place.key.as_deref().is_some_and(|key| scope.failed(key))
     {
-        scope.errors.push(error);
+        scope.errors.push(*error);
+    }
+    if scope.failed("providerName") {
+        let ProviderConfig::Acp(config) = &mut entry.config;
+        config.provider_name.clear();
     }
     entry
 }

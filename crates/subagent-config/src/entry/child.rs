@@ -85,7 +85,7 @@ impl ChildKeys {
             Key::time(
                 "runTimeoutMs",
                 self.run_timeout,
-                "the deadline from there to the result",
+                "the deadline from the moment that the child can take a prompt until its result",
             ),
             Key::time(
                 "idleTimeoutMs",

@@ -41,7 +41,8 @@ pub(crate) fn table() -> Vec<Key> {
     ]
 }
 
-/// Reads an entry. `None` if it names no provider; what else cannot be read keeps its default. All of it is reported.
+/// Reads an entry. `None` if it names no provider; a tool name that cannot be read is empty, and what else cannot be
+/// read keeps its default. All of it is reported.
 pub(super) fn read(scope: &mut Scope<'_>, mut fields: Fields) -> Option<ToolEntry> {
     let provider = fields
         .take("provider")
@@ -50,11 +51,12 @@ pub(super) fn read(scope: &mut Scope<'_>, mut fields: Fields) -> Option<ToolEntr
     tool.id.clone_from(&scope.entry);
     if let Some(node) = fields.take("toolName") {
         let at = node.at;
-        if let Some(name) = scope.text("toolName", node) {
-            match tool_name_fault(&name) {
-                Some(problem) => scope.fail(at, "toolName", problem, None),
-                None => tool.tool_name = name,
-            }
+        tool.tool_name = scope.text("toolName", node).unwrap_or_default();
+        if !tool.tool_name.is_empty()
+            && let Some(problem) = tool_name_fault(&tool.tool_name)
+        {
+            scope.fail(at, "toolName", problem, None);
+            tool.tool_name.clear();
         }
     }
     let flag = fields.take("enableRunInBackground");

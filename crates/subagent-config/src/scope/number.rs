@@ -73,7 +73,7 @@ impl Scope<'_> {
             Value::Refused(..) => return self.mismatch(key, &node, "a number", None),
             Value::Null => "give it a value, or leave the key out".to_owned(),
             Value::Text(_) => "write the number without quotes and without a unit".to_owned(),
-            other => format!("found {}", other.type_name()),
+            other => format!("expected a number, found {}", other.type_name()),
         };
         self.fail(node.at, key, problem.clone(), Some(hint));
         None
