@@ -3,5 +3,7 @@
 //! One binary for all of it, so that it is linked once. Each file holds one kind of behaviour; `support` holds what
 //! they share, and nothing else spawns.
 
+#![expect(clippy::unwrap_used, reason = "a panic is how a test reports")]
+
 mod smoke;
 mod support;
