@@ -102,6 +102,7 @@ pub(crate) fn read(index: usize, node: Node, file: &str, host: &HostContext) -> 
 
 fn read_map(scope: &mut Scope<'_>, map: Map, at: Position, disabled: &mut bool) -> Option<Content> {
     let mut fields = scope.fields(map, at, &table());
+    misplaced(scope);
     if let Some(id) = fields.take("id").and_then(|node| scope.text("id", node)) {
         scope.entry = id;
     }
@@ -132,6 +133,17 @@ fn read_map(scope: &mut Scope<'_>, map: Map, at: Position, disabled: &mut bool) 
         }
         tool::NAME => tool::read(scope, fields).map(Content::Tool),
         _ => Some(Content::Jobs(jobs::read(scope, fields))),
+    }
+}
+
+/// Says of options that stand beside `config` where they belong.
+fn misplaced(scope: &mut Scope<'_>) {
+    let tables: Vec<_> = KINDS.iter().flat_map(|kind| options(kind)).collect();
+    for error in &mut scope.errors {
+        let is_option = |key: &str| tables.iter().any(|option| option.name == key);
+        if error.problem == Problem::UnknownKey && error.place.key.as_deref().is_some_and(is_option) {
+            error.hint = Some("move it below config".to_owned());
+        }
     }
 }
 

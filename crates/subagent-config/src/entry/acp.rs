@@ -28,7 +28,7 @@ pub(crate) fn table() -> Vec<Key> {
 
 /// Reads an entry and tries its options on the provider's constructor. What cannot be read keeps its default and is
 /// reported; only the name is then empty.
-pub(super) fn read(scope: &mut Scope<'_>, mut fields: Fields, mut origin: Origin) -> ProviderEntry {
+pub(super) fn read(scope: &mut Scope<'_>, mut fields: Fields, origin: Origin) -> ProviderEntry {
     // Stands in for a command that is missing or wrong, so that the constructor below can judge the rest.
     let mut config = AcpConfig::new("agent");
     let mut child = child_keys(&config);
@@ -39,7 +39,6 @@ pub(super) fn read(scope: &mut Scope<'_>, mut fields: Fields, mut origin: Origin
         config.permission = PermissionPolicy::VALUES[index];
     }
     apply(child, &mut config);
-    origin.keys = scope.keys.clone();
     let mut entry = ProviderEntry {
         id: scope.entry.clone(),
         config: ProviderConfig::Acp(config),

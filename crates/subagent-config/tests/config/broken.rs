@@ -1,7 +1,7 @@
 //! Every broken file of the fixtures, with the whole text that an operator reads.
 
 use crate::support::{fixtures, host, names};
-use subagent_config::load_file;
+use subagent_config::{load_file, load_str};
 
 /// What its errors say depends on the host, so its test is not like the others.
 const CONSTRUCTOR: &str = "constructor.yml";
@@ -26,6 +26,7 @@ macro_rules! broken {
 
 broken! {
     unknown_keys_suggest_the_nearest: "unknown-keys.yml",
+    options_beside_config_are_told_where_they_belong: "misplaced-keys.yml",
     a_wrong_type_says_what_was_expected: "wrong-types.yml",
     bounds_of_numbers_are_told_with_the_kind_and_the_key: "bounds.yml",
     whatever_stands_twice_names_the_first_line: "duplicates.yml",
@@ -62,4 +63,23 @@ fn the_constructor_is_heard_in_the_same_report() {
         .to_string()
         .replace(launch_dir.to_str().unwrap(), "<launch directory>");
     insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_file_cut_anywhere_is_read_or_refused() {
+    for directory in ["broken", "valid"] {
+        for name in names(directory) {
+            let text = std::fs::read(fixtures(directory).join(&name)).unwrap();
+            let text = String::from_utf8_lossy(&text);
+            for (end, _) in text.char_indices() {
+                // Both are right; a panic or an error without a place is not.
+                if let Err(errors) = load_str(&text[..end], &name, &host(fixtures(directory))) {
+                    assert!(
+                        errors.iter().all(|error| error.place.position.is_some()),
+                        "{name}, {end}: {errors}"
+                    );
+                }
+            }
+        }
+    }
 }
