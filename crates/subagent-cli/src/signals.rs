@@ -13,7 +13,7 @@ pub(crate) enum StopSignal {
     /// SIGINT, or Ctrl-C.
     Interrupt,
     /// SIGTERM.
-    #[cfg_attr(not(unix), expect(dead_code, reason = "only Unix has this signal"))]
+    #[cfg_attr(not(any(unix, test)), expect(dead_code, reason = "only Unix has this signal"))]
     Terminate,
 }
 
