@@ -110,13 +110,16 @@ fn after_a_failed_write_only_requests_fail() {
 
 #[tokio::test]
 async fn a_used_up_share_of_the_runtime_does_not_read_as_an_empty_pipe() {
-    let (stdout, reader) = duplex(1 << 20);
-    let mut stdout = Box::pin(stdout);
+    let (mut stdout, reader) = duplex(1 << 20);
     stdout
         .write_all(&b"{\"method\":\"m\"}\n".repeat(10_000))
         .await
         .unwrap();
     let mut connection = unwritable(Buffered::new(reader));
+    assert!(matches!(
+        poll_once(connection.flush()),
+        Poll::Ready(Err(RpcError::Write(_)))
+    ));
     while tokio::task::coop::has_budget_remaining() {
         let _ = poll_once(tokio::task::coop::consume_budget());
     }
