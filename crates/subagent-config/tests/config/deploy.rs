@@ -56,6 +56,15 @@ fn the_providers_go_when_the_deployment_goes() {
 }
 
 #[test]
+fn what_a_provider_refuses_is_told_with_the_option_that_it_came_from() {
+    let errors = acp("").deploy(&HostReporter::default()).unwrap_err();
+    assert_eq!(
+        errors.to_string(),
+        "--acp: key command: subagent-acp: command must not be empty"
+    );
+}
+
+#[test]
 fn a_command_line_makes_one_provider_and_its_default_tool() {
     let config = acp("gemini");
     let provider = config.providers()[0].as_acp().unwrap();
