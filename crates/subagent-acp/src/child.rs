@@ -87,12 +87,7 @@ impl Child {
         let ladder = self.settings.ladder;
         let haste = Haste {
             hurried: urgency.reached(Urgency::Hurried),
-            immediate: async {
-                tokio::select! {
-                    () = urgency.reached(Urgency::Immediate) => {}
-                    () = abandoned => {}
-                }
-            },
+            immediate: urgency.immediate_or(abandoned),
         };
         let ignored = self.agent.connection().ignored();
         let outcome = self.agent.teardown(&ladder, haste).await;

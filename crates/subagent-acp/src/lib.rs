@@ -25,7 +25,6 @@
 
 mod child;
 mod config;
-mod deadline;
 mod error;
 mod failure;
 mod permission;

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::value::RawValue;
-use subagent_seam::{AssistantOutput, Attempt, RunDriver, StartRequest, Urgency, settle};
+use subagent_seam::{AssistantOutput, Attempt, RunDriver, StartRequest, settle};
+use subagent_subprocess::Deadlines;
 use subagent_subprocess::rpc::{Incoming, PeerId, RequestId, RpcError};
 
 use crate::AcpError;
 use crate::child::{Broken, Child};
-use crate::deadline::Deadlines;
 use crate::failure::{Category, Finding, Stage, terminal};
 use crate::permission::{Decision, decide};
 use crate::provider::Settings;
@@ -47,22 +47,15 @@ pub(crate) async fn drive(settings: Arc<Settings>, request: StartRequest, ready:
     let disposal = driver.dispose_requested();
     run.serve_until(disposal).await;
 
-    let abandoned = driver.abandoned();
-    let mut impatient = pin!(async {
-        tokio::select! {
-            () = request.urgency.reached(Urgency::Immediate) => {}
-            () = abandoned => {}
-        }
-    });
     if run.prompt.is_some() {
         let window = SETTLE_GRACE.min(settings.ladder.eof_grace);
         tokio::select! {
             biased;
-            () = &mut impatient => {}
+            () = request.urgency.immediate_or(driver.abandoned()) => {}
             _ = tokio::time::timeout(window, run.serve_prompt()) => {}
         }
     }
-    let outcome = run.child.teardown(&request.urgency, impatient).await;
+    let outcome = run.child.teardown(&request.urgency, driver.abandoned()).await;
     driver.finish(outcome);
 }
 

@@ -1,6 +1,7 @@
 //! How far a run is, and how urgent its end is: two small values that the caller and the run share. Neither decides
 //! anything; the run's provider writes the first and obeys the second.
 
+use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -81,6 +82,15 @@ impl TeardownUrgency {
         *self.level.borrow()
     }
 
+    /// Waits until there is to be no patience at all: the urgency is [`Urgency::Immediate`], or nobody holds the run any
+    /// more, which is what `abandoned` waits for. Cancel-safe. Unbounded.
+    pub async fn immediate_or(&self, abandoned: impl Future<Output = ()>) {
+        tokio::select! {
+            () = self.reached(Urgency::Immediate) => {}
+            () = abandoned => {}
+        }
+    }
+
     /// Waits until the urgency is at least `level`. Cancel-safe. Unbounded: it ends only when somebody raises it.
     pub async fn reached(&self, level: Urgency) {
         let mut changes = self.level.subscribe();
@@ -110,6 +120,19 @@ mod tests {
         waiter.await.unwrap();
         urgency.raise(Urgency::Hurried);
         assert_eq!(urgency.current(), Urgency::Immediate);
+    }
+
+    #[tokio::test]
+    async fn patience_ends_with_the_urgency_or_with_the_last_holder() {
+        let urgency = TeardownUrgency::default();
+        urgency.immediate_or(std::future::ready(())).await;
+        let seen = urgency.clone();
+        let waiter = tokio::spawn(async move { seen.immediate_or(std::future::pending()).await });
+        urgency.raise(Urgency::Hurried);
+        assert_eq!(urgency.current(), Urgency::Hurried);
+        assert!(!waiter.is_finished());
+        urgency.raise(Urgency::Immediate);
+        waiter.await.unwrap();
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub struct LaunchPlan {
     program: Program,
     args: Vec<OsString>,
     cwd: Option<PathBuf>,
+    /// What the child's environment starts from; the scrubbed one of this process when absent.
+    base_env: Option<ChildEnv>,
     env: Vec<(OsString, OsString)>,
     config_dirs: Vec<(OsString, ConfigDirSource)>,
 }
@@ -87,9 +89,18 @@ impl LaunchPlan {
             program,
             args,
             cwd,
+            base_env: None,
             env,
             config_dirs,
         })
+    }
+
+    /// The same for a caller that owns the policy of what a child may inherit: its environment starts from `base`, as it
+    /// is, and no longer from the scrubbed environment of this process.
+    #[must_use]
+    pub fn with_base_env(mut self, base: ChildEnv) -> Self {
+        self.base_env = Some(base);
+        self
     }
 
     /// The working directory of a run: the configured one, else the session's, which is checked now.
@@ -116,7 +127,7 @@ impl LaunchPlan {
         limits: Limits,
         stderr_tail_bytes: usize,
     ) -> Result<AgentProcess, Error> {
-        let mut env = ChildEnv::of_this_process();
+        let mut env = self.base_env.clone().unwrap_or_else(ChildEnv::of_this_process);
         for (name, value) in &self.env {
             env.set(name, value);
         }

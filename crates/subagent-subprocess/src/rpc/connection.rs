@@ -5,10 +5,12 @@ use std::convert::Infallible;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use serde::Serialize;
 use tokio::io::AsyncWrite;
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::envelope::{self, Frame, Place};
@@ -57,6 +59,7 @@ pub struct Connection<R, W> {
     last_frame_at: Instant,
     write_failure: Option<RpcError>,
     failure: Option<RpcError>,
+    drained: Arc<Notify>,
 }
 
 impl<R: Source, W: AsyncWrite + Unpin + Send> Connection<R, W> {
@@ -71,6 +74,7 @@ impl<R: Source, W: AsyncWrite + Unpin + Send> Connection<R, W> {
             last_frame_at: Instant::now(),
             write_failure: None,
             failure: None,
+            drained: Arc::default(),
         }
     }
 
@@ -189,6 +193,20 @@ impl<R: Source, W: AsyncWrite + Unpin + Send> Connection<R, W> {
         .await
     }
 
+    /// Whether no frame waits to be written. An owner that has more to send than the [bound](Limits::max_queued_bytes)
+    /// takes waits for this, and so for the peer to read.
+    pub fn is_drained(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// Waits for the next time that everything queued has been written or dropped, if that has not happened since the last
+    /// such wait: look at [`is_drained`](Self::is_drained) again afterwards. The future borrows nothing, so that it can
+    /// be awaited beside [`next`](Self::next), which does the writing. For one waiter. Cancel-safe. Unbounded.
+    pub fn drained(&self) -> impl Future<Output = ()> + Send + use<R, W> {
+        let drained = Arc::clone(&self.drained);
+        async move { drained.notified().await }
+    }
+
     /// Says that the peer has exited. From now on [`next`](Self::next) yields what its pipe holds at this moment and
     /// then reports [`RpcError::Closed`], also when a descendant of the peer holds the pipe open and writes on.
     ///
@@ -201,6 +219,7 @@ impl<R: Source, W: AsyncWrite + Unpin + Send> Connection<R, W> {
     pub fn close_input(&mut self) {
         self.writer = None;
         self.queue.clear();
+        self.drained.notify_one();
     }
 
     /// How many bytes of the peer's output lie before this moment, as far as that can be told: what has been read and what
@@ -271,9 +290,13 @@ impl<R: Source, W: AsyncWrite + Unpin + Send> Connection<R, W> {
         let Some(writer) = &mut self.writer else {
             return Poll::Ready(());
         };
+        let was_drained = self.queue.is_empty();
         if let Err(error) = ready!(self.queue.poll_write(cx, writer)) {
             self.write_failure = Some(RpcError::Write(error));
             self.close_input();
+        }
+        if !was_drained {
+            self.drained.notify_one();
         }
         Poll::Ready(())
     }

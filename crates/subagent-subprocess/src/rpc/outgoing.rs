@@ -142,6 +142,10 @@ impl Queue {
         Ok(())
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.current.is_empty()
+    }
+
     pub(super) fn clear(&mut self) {
         *self = Self::new(self.limit);
     }

@@ -174,3 +174,22 @@ async fn a_closed_input_drops_what_waits_and_takes_no_more() {
     peer.stdout.write_all(b"{\"id\":0,\"result\":1}\n").await.unwrap();
     assert_eq!(all_now(&mut connection), ["response 0 1"], "reading goes on");
 }
+
+#[tokio::test]
+async fn an_owner_hears_when_everything_is_written() {
+    let (mut connection, mut peer) = connected(32, LIMITS);
+    assert!(connection.is_drained());
+    connection.notify("m", &"x".repeat(100)).unwrap();
+    let mut drained = Box::pin(connection.drained());
+    assert!(!connection.is_drained() && poll_once(&mut drained).is_pending());
+    let mut written = [0; 32];
+    while !connection.is_drained() {
+        assert!(poll_once(&mut drained).is_pending());
+        assert!(poll_once(connection.next()).is_pending(), "the writing is next's");
+        let _ = peer.stdin.read(&mut written).await.unwrap();
+    }
+    assert!(poll_once(&mut drained).is_ready());
+    connection.notify("m", &"x".repeat(100)).unwrap();
+    connection.close_input();
+    assert!(connection.is_drained() && poll_once(connection.drained()).is_ready());
+}

@@ -1,20 +1,21 @@
-//! The deadlines of an open prompt. Owns when which one passes; what a passed one means is the run's business.
+//! The deadlines of a task that a child was given. Owns when which one passes; what a passed one means is the run's
+//! business.
 
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
-/// The deadlines of one prompt. Both may be absent.
+/// The deadlines of one task. Both may be absent.
 #[derive(Debug)]
-pub(crate) struct Deadlines {
+pub struct Deadlines {
     begun: Instant,
     run: Option<Duration>,
     idle: Option<Duration>,
 }
 
 impl Deadlines {
-    /// Deadlines of a prompt that is being sent.
-    pub(crate) fn starting_now(run: Option<Duration>, idle: Option<Duration>) -> Self {
+    /// Deadlines of a task that is being given: `run` bounds it as a whole, `idle` each silence of the child in it.
+    pub fn starting_now(run: Option<Duration>, idle: Option<Duration>) -> Self {
         Self {
             begun: Instant::now(),
             run,
@@ -24,9 +25,9 @@ impl Deadlines {
 
     /// Waits until one has passed, given when the child's last frame came: its name and its length. Never ready without
     /// deadlines. Cancel-safe.
-    pub(crate) async fn passed(&self, last_frame: Instant) -> (&'static str, Duration) {
+    pub async fn passed(&self, last_frame: Instant) -> (&'static str, Duration) {
         let run = self.run.map(|after| (self.begun + after, "run", after));
-        // A frame from before the prompt does not count against it.
+        // A frame from before the task does not count against it.
         let idle = self
             .idle
             .map(|after| (self.begun.max(last_frame) + after, "idle", after));
