@@ -6,4 +6,5 @@
 #![expect(clippy::unwrap_used, reason = "a panic is how a test reports")]
 
 mod smoke;
+mod sdk_peer;
 mod support;

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use jsonrpc_fake_runtime::{Prepared, Recording, Script};
+use jsonrpc_fake_runtime::{Prepared, Recording, Script, Step};
 use subagent_acp::{AcpConfig, AcpProvider};
 use subagent_seam::{
     Chain, HostReport, HostReporter, Parent, Provider, Registry, Run, StartError, StartRequest,
 };
 use subagent_tool::{Call, Context, Outcome, SubagentTool, ToolOptions};
+use tokio_util::sync::CancellationToken;
 
 /// How long a test waits for something that should happen at once, before it fails loudly.
 pub(crate) const SOON: Duration = Duration::from_secs(20);
@@ -35,6 +36,15 @@ impl FakeAgent {
         let mut config = AcpConfig::new(fake_program());
         config.args = prepared.args();
         Self { prepared, config, reports: Arc::default() }
+    }
+
+    /// Not the fake but another agent, one that is built as an example of this package.
+    pub(crate) fn example(name: &str) -> Self {
+        let agent = Self::running(&Script::new());
+        agent.with(|config| {
+            config.command = jsonrpc_fake_runtime::example_program(name).unwrap().into();
+            config.args = Vec::new();
+        })
     }
 
     /// The same with other options.
@@ -95,16 +105,49 @@ impl FakeAgent {
 
     /// The same under a context; its parent is replaced by this agent's.
     pub(crate) async fn delegate_with(&self, prompt: &str, context: Context) -> Outcome {
+        self.delegate_as(self.parent(), prompt, context).await
+    }
+
+    /// Delegates from a session in another directory, or in none.
+    pub(crate) async fn delegate_from(&self, cwd: Option<&Path>, prompt: &str) -> Outcome {
+        let parent = Parent { cwd: cwd.map(Path::to_owned), ..self.parent() };
+        self.delegate_as(parent, prompt, Context::default()).await
+    }
+
+    async fn delegate_as(&self, parent: Parent, prompt: &str, context: Context) -> Outcome {
         let registry = Registry::new();
         let _registered = registry.register(Arc::new(self.provider())).unwrap();
         let tool = SubagentTool::new(registry, ToolOptions::new(&self.config.provider_name)).unwrap();
-        tool.call(Call::new("test task", prompt), Context { parent: self.parent(), ..context }).await
+        tool.call(Call::new("test task", prompt), Context { parent, ..context }).await
+    }
+
+    /// Starts a run that can be cancelled by a token.
+    pub(crate) async fn start_cancellable(&self, prompt: &str) -> (Run, CancellationToken) {
+        let request = self.request(prompt);
+        let cancel = request.cancel.clone();
+        (self.provider().start(request).await.unwrap(), cancel)
+    }
+
+    /// Waits until the script has made the file `name` in [`dir`](Self::dir).
+    pub(crate) async fn reached(&self, name: &str) {
+        let path = self.dir().join(name);
+        eventually(&format!("the script has made {name}"), || path.exists()).await;
+    }
+
+    /// The process id that some process has noted in the file `name` in [`dir`](Self::dir).
+    pub(crate) async fn pid(&self, name: &str) -> u32 {
+        file(&self.dir().join(name)).await.trim().parse().unwrap()
     }
 
     /// What the host was told, in order: stage, raw error, and the end of the child's standard error.
     pub(crate) fn host_reports(&self) -> Vec<String> {
         self.reports.lock().unwrap().clone()
     }
+}
+
+/// A step that notes the fake's process id in the file `pid` of its working directory.
+pub(crate) fn note_pid() -> Step {
+    Step::WriteFile { path: "pid".into(), text: "{pid}".into() }
 }
 
 /// Waits until `condition` holds, and fails loudly when it does not come to hold in time.
