@@ -209,6 +209,17 @@ mod tests {
     }
 
     #[test]
+    fn a_writer_that_takes_nothing_is_an_error() {
+        let mut queue = Queue::new(10);
+        queue.push(vec![b'a'; 5]).unwrap();
+        let mut cx = Context::from_waker(std::task::Waker::noop());
+        let Poll::Ready(Err(error)) = queue.poll_write(&mut cx, &mut io::Cursor::new(&mut [0; 4][..])) else {
+            panic!("expected an error")
+        };
+        assert_eq!(error.kind(), io::ErrorKind::WriteZero);
+    }
+
+    #[test]
     fn raw_json_with_a_line_break_is_refused() {
         let raw = RawValue::from_string("{\n}".to_owned()).unwrap();
         let error = OutgoingFrame::notification("m", &*raw).encode().unwrap_err();

@@ -94,6 +94,7 @@ fn after_a_failed_write_only_requests_fail() {
     let Poll::Ready(Ok(Incoming::Request { id, .. })) = poll_once(connection.next()) else {
         panic!("expected a request")
     };
+    assert!(connection.is_drained(), "what waited is dropped");
     connection.reply(&id, &()).unwrap();
     connection.reject(&id, 1, "no").unwrap();
     connection.notify("m", &()).unwrap();
@@ -192,4 +193,36 @@ fn an_exit_keeps_what_was_read_before_it() {
         all_now(&mut connection),
         ["notification two -", "notification three -", "closed"]
     );
+}
+
+#[test]
+fn an_exit_that_is_told_while_waiting_ends_reading_before_a_descendant_can_go_on() {
+    let source = Unnoticed {
+        pieces: VecDeque::new(),
+        refill: Some(b"{\"method\":\"m\"}\n"),
+        available: Some(15),
+    };
+    let mut connection = reading(source, LIMITS);
+    assert!(poll_once(connection.next_or_exit(std::future::pending())).is_pending());
+    let next = |connection: &mut Connection<_, _>| match poll_once(connection.next_or_exit(async {})) {
+        Poll::Ready(next) => shown(&next),
+        Poll::Pending => panic!("expected what the pipe holds, or the end"),
+    };
+    assert_eq!(next(&mut connection), "notification m -");
+    assert_eq!(next(&mut connection), "closed");
+}
+
+#[test]
+fn what_is_discarded_never_blocks_the_peer_and_is_heard_no_more() {
+    let (mut connection, mut peer) = connected(16, LIMITS);
+    for _ in 0..100 {
+        assert!(matches!(
+            poll_once(peer.stdout.write_all(b"{\"method\":\"m\"}\n")),
+            Poll::Ready(Ok(()))
+        ));
+        assert!(poll_once(connection.discard()).is_pending());
+    }
+    drop(peer.stdout);
+    assert!(poll_once(connection.discard()).is_pending());
+    assert_eq!(all_now(&mut connection), ["closed"]);
 }

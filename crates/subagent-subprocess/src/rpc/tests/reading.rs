@@ -1,5 +1,9 @@
 //! What a connection makes of the bytes of its peer.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Wake;
+
 use tokio::io::AsyncWriteExt;
 use tokio::time::{Duration, Instant, advance};
 
@@ -316,14 +320,29 @@ fn depth_neither_fails_nor_overflows() {
     );
 }
 
+#[derive(Default)]
+struct Wakes(AtomicUsize);
+
+impl Wake for Wakes {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn endless_noise_lets_the_runtime_do_something_else() {
     let mut output = b"noise\n".repeat(5000);
     output.extend_from_slice(b"{\"method\":\"m\"}\n");
     let mut connection = reading(Buffered::new(&output[..]), LIMITS);
+    let wakes = Arc::new(Wakes::default());
+    let called = Waker::from(Arc::clone(&wakes));
     let mut pauses = 0;
-    while poll_once(connection.next()).is_pending() {
+    while pin!(connection.next())
+        .poll(&mut Context::from_waker(&called))
+        .is_pending()
+    {
         pauses += 1;
+        assert_eq!(wakes.0.load(Ordering::Relaxed), pauses, "it asks to go on");
     }
     assert_eq!(pauses, 4);
     assert_eq!(connection.ignored().not_json, 5000);

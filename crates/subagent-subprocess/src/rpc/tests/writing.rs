@@ -134,6 +134,18 @@ fn what_has_no_json_form_harms_nothing_else() {
     assert!(matches!(poll_once(connection.flush()), Poll::Ready(Ok(()))));
 }
 
+#[tokio::test]
+async fn a_writer_that_holds_back_is_flushed() {
+    let (writer, mut stdin) = duplex(4096);
+    let writer = tokio::io::BufWriter::new(writer);
+    let mut connection = Connection::new(Buffered::new(tokio::io::empty()), writer, LIMITS);
+    connection.notify("m", &()).unwrap();
+    connection.flush().await.unwrap();
+    let mut first = [0; 9];
+    stdin.read_exact(&mut first).await.unwrap();
+    assert_eq!(&first, b"{\"jsonrpc");
+}
+
 #[test]
 fn a_dropped_flush_loses_nothing() {
     let (mut connection, mut peer) = connected(1, LIMITS);
