@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use subagent_seam::closed_words;
-use subagent_subprocess::ConfigDirSource;
+use subagent_subprocess::{ConfigDirSource, EnvVars};
 
 closed_words! {
     /// How permission requests of the child are answered, since nobody is there to ask.
@@ -38,7 +38,7 @@ pub struct AcpConfig {
     /// How permission requests are answered.
     pub permission: PermissionPolicy,
     /// Environment variables set over the scrubbed environment of the host.
-    pub env: Vec<(OsString, OsString)>,
+    pub env: EnvVars,
     /// Variables that point the child at a configuration directory of its own.
     pub isolated_config_dirs: Vec<(OsString, ConfigDirSource)>,
     /// How long a teardown waits for the child to end after its standard input was closed. Default 6 s.
@@ -70,7 +70,7 @@ impl AcpConfig {
             args: Vec::new(),
             cwd: None,
             permission: PermissionPolicy::default(),
-            env: Vec::new(),
+            env: EnvVars::default(),
             isolated_config_dirs: Vec::new(),
             dispose_eof_grace: Duration::from_secs(6),
             dispose_grace: Duration::from_secs(3),

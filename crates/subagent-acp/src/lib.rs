@@ -36,4 +36,4 @@ mod wire;
 pub use config::{AcpConfig, PermissionPolicy};
 pub use error::AcpError;
 pub use provider::AcpProvider;
-pub use subagent_subprocess::ConfigDirSource;
+pub use subagent_subprocess::{ConfigDirSource, EnvVars};

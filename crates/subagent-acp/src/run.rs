@@ -121,6 +121,10 @@ impl Prompted {
                         biased;
                         () = &mut cancelled => return self.cancel(Ending::Cancelled),
                         (deadline, after) = deadlines.passed(last_frame) => {
+                            // A frame that means nothing is not yielded, and restarts the idle deadline all the same.
+                            if self.child.agent.connection().last_frame_at() != last_frame {
+                                continue;
+                            }
                             let error = AcpError::Deadline { deadline, after };
                             return self.cancel(Ending::failed(Stage::Prompt, Category::Timeout, error));
                         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 
 /// Names that contain one of these, in any case, stay with the host.
 const SECRET_PARTS: [&[u8]; 4] = [b"KEY", b"SECRET", b"TOKEN", b"PASSWORD"];
@@ -25,7 +26,7 @@ const HARNESS_PREFIX: &[u8] = b"DSH_";
 /// ```
 ///
 /// The rule looks at names alone: a URL with a password inside, under a name like `DATABASE_URL`, passes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct ChildEnv {
     variables: BTreeMap<OsString, OsString>,
 }
@@ -62,6 +63,48 @@ impl ChildEnv {
         self.variables
             .iter()
             .map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+    }
+}
+
+/// Shows names alone: values are often credentials.
+impl fmt::Debug for ChildEnv {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.variables.keys()).finish()
+    }
+}
+
+/// Environment variables that a host gives to its children on purpose, in order.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct EnvVars(Vec<(OsString, OsString)>);
+
+impl EnvVars {
+    /// Appends a variable. Of two with one name the later one counts.
+    pub fn push(&mut self, name: impl Into<OsString>, value: impl Into<OsString>) {
+        self.0.push((name.into(), value.into()));
+    }
+
+    /// All variables, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+        self.0.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+    }
+}
+
+impl<N: Into<OsString>, V: Into<OsString>> FromIterator<(N, V)> for EnvVars {
+    fn from_iter<I: IntoIterator<Item = (N, V)>>(variables: I) -> Self {
+        Self(variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+    }
+}
+
+impl From<Vec<(OsString, OsString)>> for EnvVars {
+    fn from(variables: Vec<(OsString, OsString)>) -> Self {
+        Self(variables)
+    }
+}
+
+/// Shows names alone: values are often credentials.
+impl fmt::Debug for EnvVars {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.iter().map(|(name, _)| name)).finish()
     }
 }
 
@@ -112,6 +155,13 @@ mod tests {
         for name in ordinary {
             assert!(!stays_with_the_host(OsStr::new(name)), "{name}");
         }
+    }
+
+    #[test]
+    fn values_are_not_shown_to_whoever_prints_an_environment() {
+        let given = EnvVars::from_iter([("GEMINI_API_KEY", "secret value")]);
+        let whole = ChildEnv::scrubbed([("HOME".into(), "secret value".into())]);
+        assert_eq!(format!("{given:?} {whole:?}"), r#"{"GEMINI_API_KEY"} {"HOME"}"#);
     }
 
     #[cfg(unix)]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::options::OptionError;
 use crate::rpc::Limits;
 use crate::{
-    AgentProcess, ChildEnv, ChildSpec, Error, IsolatedConfigDir, Program, configured_cwd, session_cwd, spawn,
+    AgentProcess, ChildEnv, ChildSpec, EnvVars, Error, IsolatedConfigDir, Program, configured_cwd, session_cwd, spawn,
 };
 
 /// Where an isolated configuration directory of a child comes from.
@@ -27,7 +27,7 @@ pub struct LaunchPlan {
     cwd: Option<PathBuf>,
     /// What the child's environment starts from; the scrubbed one of this process when absent.
     base_env: Option<ChildEnv>,
-    env: Vec<(OsString, OsString)>,
+    env: EnvVars,
     config_dirs: Vec<(OsString, ConfigDirSource)>,
 }
 
@@ -42,7 +42,7 @@ pub struct LaunchOptions {
     /// A working directory that replaces the session's.
     pub cwd: Option<PathBuf>,
     /// Variables set over the scrubbed environment.
-    pub env: Vec<(OsString, OsString)>,
+    pub env: EnvVars,
     /// Variables that point at a configuration directory of the child's own.
     pub config_dirs: Vec<(OsString, ConfigDirSource)>,
 }
@@ -63,7 +63,7 @@ impl LaunchPlan {
         } = options;
         let launch_dir = std::env::current_dir().map_err(OptionError::LaunchDir)?;
         check_names("env", env.iter().map(|(name, _)| name))?;
-        check_names("isolatedConfigDirs", config_dirs.iter().map(|(name, _)| name))?;
+        check_names("isolatedConfigDirs", config_dirs.iter().map(|(name, _)| name.as_os_str()))?;
         if let Some((name, _)) = config_dirs
             .iter()
             .find(|(name, _)| env.iter().any(|(other, _)| other == name))
@@ -128,7 +128,7 @@ impl LaunchPlan {
         stderr_tail_bytes: usize,
     ) -> Result<AgentProcess, Error> {
         let mut env = self.base_env.clone().unwrap_or_else(ChildEnv::of_this_process);
-        for (name, value) in &self.env {
+        for (name, value) in self.env.iter() {
             env.set(name, value);
         }
         let mut config_dirs = Vec::with_capacity(self.config_dirs.len());
@@ -157,7 +157,7 @@ impl LaunchPlan {
 
 fn check_names<'a>(
     key: &'static str,
-    mut names: impl Iterator<Item = &'a OsString>,
+    mut names: impl Iterator<Item = &'a OsStr>,
 ) -> Result<(), OptionError> {
     let bad = |name: &OsStr| {
         name.is_empty()
@@ -166,7 +166,7 @@ fn check_names<'a>(
                 .iter()
                 .any(|byte| matches!(byte, b'=' | 0))
     };
-    if names.any(|name| bad(name)) {
+    if names.any(bad) {
         Err(OptionError::VariableName { key })
     } else {
         Ok(())
@@ -182,7 +182,7 @@ mod tests {
             command: "agent".into(),
             args: Vec::new(),
             cwd: None,
-            env: Vec::new(),
+            env: EnvVars::default(),
             config_dirs: Vec::new(),
         }
     }
@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn a_variable_stands_in_one_place_only() {
         let twice = LaunchOptions {
-            env: vec![("HOME".into(), "/x".into())],
+            env: EnvVars::from_iter([("HOME", "/x")]),
             config_dirs: vec![("HOME".into(), ConfigDirSource::Fresh)],
             ..options()
         };
@@ -240,7 +240,7 @@ mod tests {
     fn names_that_no_environment_can_hold_are_refused() {
         for name in ["", "A=B", "A\0"] {
             let (key, _) = refusal(LaunchOptions {
-                env: vec![(name.into(), "x".into())],
+                env: EnvVars::from_iter([(name, "x")]),
                 ..options()
             });
             assert_eq!(key, "env");

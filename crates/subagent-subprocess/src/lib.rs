@@ -23,7 +23,7 @@ pub use child::ManagedChild;
 pub use config_dir::IsolatedConfigDir;
 pub use cwd::{configured_cwd, cwd_text, session_cwd};
 pub use deadline::Deadlines;
-pub use env::ChildEnv;
+pub use env::{ChildEnv, EnvVars};
 pub use error::{Error, TeardownError};
 pub use exit::ExitFacts;
 pub use ladder::{Haste, Ladder, LadderStyle, Rung, Teardown};

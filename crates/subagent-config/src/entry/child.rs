@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use subagent_acp::ConfigDirSource;
+use subagent_acp::{ConfigDirSource, EnvVars};
 
 use crate::keys::{Key, Shape};
 use crate::problem::Problem;
@@ -19,7 +19,7 @@ pub(crate) struct ChildKeys {
     pub(crate) command: OsString,
     pub(crate) args: Vec<OsString>,
     pub(crate) cwd: Option<PathBuf>,
-    pub(crate) env: Vec<(OsString, OsString)>,
+    pub(crate) env: EnvVars,
     pub(crate) isolated_config_dirs: Vec<(OsString, ConfigDirSource)>,
     pub(crate) dispose_eof_grace: Duration,
     pub(crate) dispose_grace: Duration,
@@ -147,7 +147,7 @@ impl ChildKeys {
         let names: Vec<_> = env.iter().map(|(variable, _)| variable.name.clone()).collect();
         for (variable, node) in env {
             if let Some(value) = scope.variable_value(&format!("env.{}", variable.name), node) {
-                self.env.push((variable.name.into(), value));
+                self.env.push(variable.name, value);
             }
         }
         for (variable, node) in

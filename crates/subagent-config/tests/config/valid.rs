@@ -9,14 +9,12 @@ use subagent_config::{Config, load_file};
 fn told(config: &Config) -> String {
     let mut told = String::new();
     for provider in config.providers() {
-        writeln!(
-            told,
-            "{} {}: {:#?}",
-            provider.kind(),
-            provider.id(),
-            provider.as_acp().unwrap()
-        )
-        .unwrap();
+        let config = provider.as_acp().unwrap();
+        writeln!(told, "{} {}: {config:#?}", provider.kind(), provider.id()).unwrap();
+        // A printed configuration keeps the values of variables to itself.
+        for (name, value) in config.env.iter() {
+            writeln!(told, "{} = {}", name.display(), value.display()).unwrap();
+        }
     }
     for tool in config.tools() {
         writeln!(told, "{tool:#?}").unwrap();
