@@ -54,3 +54,7 @@ pub use run::{Run, RunDriver, RunId, WeakRun};
 pub use settlement::{Attempt, settle};
 pub use signal::Signal;
 pub use words::{ClosedWord, Word};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
