@@ -37,3 +37,12 @@ pub use config::{AcpConfig, PermissionPolicy};
 pub use error::AcpError;
 pub use provider::AcpProvider;
 pub use subagent_subprocess::{ConfigDirSource, EnvVars};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+// The front page's example is about this crate.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct FrontPage;

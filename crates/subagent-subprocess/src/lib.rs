@@ -1,4 +1,11 @@
-//! Everything about one child process and its pipes.
+//! Everything about one child process that is talked to over its pipes: its environment and working directory, the one
+//! place that spawns, a bounded JSON-RPC peer, the observed exit, and a teardown ladder that returns when the process and
+//! its group are gone.
+//!
+//! [`LaunchPlan`] holds what is decided once; [`AgentProcess`] is one running child with its conversation. The parts below
+//! them can be used alone: [`spawn`], [`ManagedChild`], [`rpc`], [`Ladder`].
+//!
+//! Errors and observations of this crate may hold text that the child controls. They are for hosts and operators.
 
 mod agent;
 mod child;
@@ -33,3 +40,7 @@ pub use pipe::{ChildInput, ChildStderr, ChildStdout, InputPipe, OutputPipe};
 pub use spawn::{Spawned, spawn};
 pub use spec::{ChildSpec, Program};
 pub use stderr_tail::StderrTail;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
