@@ -5,6 +5,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test reports")]
 
-mod smoke;
+mod acp_deadlines;
+#[cfg(target_os = "linux")]
+mod acp_table;
+mod canary;
+mod concurrency;
 mod sdk_peer;
 mod support;

@@ -26,6 +26,7 @@ pub(crate) fn fake_program() -> PathBuf {
 pub(crate) struct FakeAgent {
     prepared: Prepared,
     config: AcpConfig,
+    session_cwd: Option<PathBuf>,
     reports: Arc<Mutex<Vec<String>>>,
 }
 
@@ -35,7 +36,8 @@ impl FakeAgent {
         let prepared = Prepared::in_temp_dir(script).unwrap();
         let mut config = AcpConfig::new(fake_program());
         config.args = prepared.args();
-        Self { prepared, config, reports: Arc::default() }
+        let session_cwd = Some(prepared.dir().to_owned());
+        Self { prepared, config, session_cwd, reports: Arc::default() }
     }
 
     /// Not the fake but another agent, one that is built as an example of this package.
@@ -50,6 +52,12 @@ impl FakeAgent {
     /// The same with other options.
     pub(crate) fn with(mut self, change: impl FnOnce(&mut AcpConfig)) -> Self {
         change(&mut self.config);
+        self
+    }
+
+    /// The same for a session with another directory, or with none.
+    pub(crate) fn in_session_at(mut self, cwd: Option<PathBuf>) -> Self {
+        self.session_cwd = cwd;
         self
     }
 
@@ -90,7 +98,7 @@ impl FakeAgent {
     }
 
     fn parent(&self) -> Parent {
-        Parent { session_id: "parent".to_owned(), cwd: Some(self.dir().to_owned()), depth: 0 }
+        Parent { session_id: "parent".to_owned(), cwd: self.session_cwd.clone(), depth: 0 }
     }
 
     /// Starts a run.

@@ -1,0 +1,97 @@
+//! Rows about decisions that were made in the parent's name: by each policy, about each kind of tool call. A turn that
+//! ends with `refusal` tells the decision and nothing else.
+
+use jsonrpc_fake_runtime::Script;
+use jsonrpc_fake_runtime::acp::AcpSteps as _;
+use serde_json::{Value, json};
+use subagent_acp::PermissionPolicy;
+use subagent_seam::StopReason;
+
+use super::row::{Ends, Row};
+
+/// Asks for permission to edit something and waits for the answer.
+pub(super) fn asked(script: Script) -> Script {
+    ask(script, "edit", &[("yes", "allow_once"), ("no", "reject_once")])
+}
+
+fn ask(script: Script, kind: &str, options: &[(&str, &str)]) -> Script {
+    script.ask_permission(kind, kind, options).expect_answer(kind)
+}
+
+pub(super) fn decisions() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (policy, what, options) in [
+        (PermissionPolicy::Reject, "every option", ALL),
+        (PermissionPolicy::Decline, "every option", ALL),
+        (PermissionPolicy::Decline, "no way to reject", &ALL[..1]),
+        (PermissionPolicy::Allow, "every option", ALL),
+        (PermissionPolicy::Allow, "a lasting grant only", &ALL[..1]),
+        (PermissionPolicy::Allow, "no way to allow", &ALL[2..]),
+        (PermissionPolicy::Allow, "no option", &[]),
+    ] {
+        let name = format!("policy {}: the request offers {what}", policy_name(policy));
+        rows.push(told(name, ask(prompted(), "edit", options)).policy(policy));
+    }
+    for kind in [
+        "read",
+        "edit",
+        "delete",
+        "move",
+        "search",
+        "execute",
+        "think",
+        "fetch",
+        "switch_mode",
+        "other",
+    ] {
+        rows.push(told(
+            format!("kind of tool call: {kind}"),
+            ask(prompted(), kind, ALL),
+        ));
+    }
+    for (what, kind) in [
+        ("a new word", json!("teleport")),
+        ("no string", json!(7)),
+        ("null", Value::Null),
+    ] {
+        let call = json!({"toolCallId": "call-1", "kind": kind});
+        rows.push(told(format!("kind of tool call: {what}"), asked_with(call)));
+    }
+    rows.push(told(
+        "kind of tool call: missing",
+        asked_with(json!({"toolCallId": "call-1"})),
+    ));
+    rows.push(told(
+        "two decisions: the latest counts",
+        ask(ask(prompted(), "read", ALL), "execute", ALL),
+    ));
+    rows
+}
+
+const ALL: &[(&str, &str)] = &[
+    ("always", "allow_always"),
+    ("once", "allow_once"),
+    ("no", "reject_once"),
+];
+
+fn prompted() -> Script {
+    Script::acp().prompted()
+}
+
+fn asked_with(call: Value) -> Script {
+    prompted()
+        .ask_permission_with("ask", call, json!([]))
+        .expect_answer("ask")
+}
+
+fn told(name: impl Into<String>, script: Script) -> Row {
+    Row::new(name, Ends::With(StopReason::Refusal), script.stop("refusal"))
+}
+
+fn policy_name(policy: PermissionPolicy) -> &'static str {
+    match policy {
+        PermissionPolicy::Reject => "reject",
+        PermissionPolicy::Decline => "decline",
+        PermissionPolicy::Allow => "allow",
+    }
+}
