@@ -10,5 +10,33 @@ mod acp_deadlines;
 mod acp_table;
 mod canary;
 mod concurrency;
+#[cfg(target_os = "linux")]
+mod descriptors;
+#[cfg(target_os = "linux")]
+mod environment;
+#[cfg(target_os = "linux")]
+mod field_endings;
+#[cfg(target_os = "linux")]
+mod field_frames;
+#[cfg(target_os = "linux")]
+mod field_launchers;
+#[cfg(target_os = "linux")]
+mod field_order;
+#[cfg(target_os = "linux")]
+mod field_permissions;
+#[cfg(target_os = "linux")]
+mod field_time;
+#[cfg(target_os = "linux")]
+mod field_traffic;
+#[cfg(target_os = "linux")]
+mod field_volume;
+#[cfg(target_os = "linux")]
+mod lifecycle;
+#[cfg(target_os = "linux")]
+mod lifecycle_host;
+#[cfg(target_os = "linux")]
+mod teardown;
+#[cfg(target_os = "linux")]
+mod working_dir;
 mod sdk_peer;
 mod support;
