@@ -24,7 +24,8 @@ pub struct Spawned {
 
 /// Spawns a child in a process group of its own. Must be called within a Tokio runtime with I/O enabled.
 ///
-/// Nothing of the host is inherited but what `spec` names: no descriptor, no variable, no directory.
+/// Nothing of the host is inherited but what `spec` names: no variable, no directory, and no descriptor that is closed on
+/// `exec`, as everything is that Rust opens.
 ///
 /// # Errors
 ///
