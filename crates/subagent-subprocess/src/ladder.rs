@@ -124,10 +124,13 @@ pub(crate) async fn walk<T: Tree>(
         })
     };
 
-    if let Err(error) = tree.reap() {
-        failed_blow.get_or_insert(error);
-    }
+    let asked = tree.reap();
     if tree.rest_is_left() {
+        // That the rest could not be asked matters only now that there is one: a leader that had changed its user cannot
+        // be signalled even when it is dead.
+        if let Err(error) = asked {
+            failed_blow.get_or_insert(error);
+        }
         let mut gone = false;
         if ladder.style == LadderStyle::Posix && rung != Rung::Kill {
             gone = immediate.within(ladder.grace, tree.rest_gone()).await.is_some();

@@ -265,6 +265,31 @@ async fn a_blow_that_cannot_be_dealt_fails_the_teardown_and_the_next_one_is_deal
 }
 
 #[tokio::test(start_paused = true)]
+async fn that_nobody_could_be_asked_fails_nothing_when_nobody_is_left() {
+    let mut alone = Scripted {
+        refuses: Some(Terminate),
+        ..Scripted::new(Ends::Before).with_rest(Ends::Before)
+    };
+    assert!(walk_patiently(&mut alone, Posix).await.is_ok());
+    let mut left = Scripted {
+        refuses: Some(Terminate),
+        ..Scripted::new(Ends::Before).with_rest(Ends::OnKill)
+    };
+    let error = walk_patiently(&mut left, Posix).await.unwrap_err();
+    assert!(
+        matches!(
+            error,
+            TeardownError {
+                exit: Some(_),
+                source: Error::Signal { .. }
+            }
+        ),
+        "{error:?}"
+    );
+    assert_eq!(left.log(), [(Kill, 3)]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn hurry_cuts_the_first_window_from_its_beginning() {
     for (raised, blow_at) in [(0, 2), (1, 2), (4, 4)] {
         let mut tree = Scripted::new(Ends::OnTerminate);
