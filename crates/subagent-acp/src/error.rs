@@ -19,7 +19,7 @@ pub enum AcpError {
     #[error("the run has no usable working directory")]
     WorkingDir(#[source] subagent_subprocess::Error),
     /// The conversation broke.
-    #[error("{method} was not answered")]
+    #[error("{method} failed")]
     Conversation {
         /// The request that was open.
         method: &'static str,

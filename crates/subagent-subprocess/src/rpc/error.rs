@@ -1,6 +1,7 @@
 //! Why a connection failed, and what a peer answered instead of a result. Owns no classification of a run: whether a
 //! failure means a dead child or a broken protocol is the owner's business.
 
+use std::fmt;
 use std::io;
 
 use serde_json::value::RawValue;
@@ -62,7 +63,7 @@ impl RpcError {
 
 /// An error that the peer answered a request with. Its text is the peer's: for the host's eyes only.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("the peer answered with error {code}: {message}")]
+#[error("the peer answered with error {code}: {message}{}", DataExcerpt(data.as_deref()))]
 pub struct RemoteError {
     /// The error code; 0 when the peer sent none that is an integer.
     pub code: i64,
@@ -70,6 +71,22 @@ pub struct RemoteError {
     pub message: String,
     /// Further data, as the peer wrote it. An error that is neither an object nor a string is here whole.
     pub data: Option<Box<RawValue>>,
+}
+
+/// The beginning of an error's data: agents put there what their message does not say.
+struct DataExcerpt<'a>(Option<&'a RawValue>);
+
+impl fmt::Display for DataExcerpt<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MOST: usize = 1024;
+        let Some(data) = self.0 else { return Ok(()) };
+        let data = data.get();
+        if data.len() <= MOST {
+            write!(f, " ({data})")
+        } else {
+            write!(f, " ({}…)", &data[..data.floor_char_boundary(MOST)])
+        }
+    }
 }
 
 fn same(error: &io::Error) -> io::Error {
@@ -97,6 +114,23 @@ mod tests {
         for passed in [RpcError::FrameTooLong { limit }, RpcError::QueueFull { limit }] {
             assert!(!passed.is_closed_pipe(), "{passed:?}");
         }
+    }
+
+    #[test]
+    fn the_data_of_a_remote_error_is_shown_within_a_bound() {
+        let with = |data: Option<String>| RemoteError {
+            code: -32603,
+            message: "Internal error".to_owned(),
+            data: data.map(|data| RawValue::from_string(data).unwrap()),
+        };
+        let text = "the peer answered with error -32603: Internal error";
+        assert_eq!(with(None).to_string(), text);
+        assert_eq!(
+            with(Some("{\"a\":1}".to_owned())).to_string(),
+            format!("{text} ({{\"a\":1}})")
+        );
+        let long = with(Some(format!("\"{}\"", "é".repeat(2000)))).to_string();
+        assert!(long.len() < 1200 && long.ends_with("é…)"), "{long}");
     }
 
     #[test]
