@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use subagent_seam::StopReason;
 
 use super::permission::asked;
-use super::row::{Ends, Row, sign};
+use super::row::{Ends, Row, sign, sign_when_heard};
 
 /// What an agent has done before its prompt comes to an end.
 #[derive(Clone, Copy)]
@@ -205,13 +205,15 @@ pub(super) fn interruptions() -> Vec<Row> {
             .map(|row| row.with(move |config| config.idle_timeout = Some(short))),
     );
     let aborted = Ends::With(StopReason::Aborted);
-    all.extend(rows("cancelled", aborted, |script| settled(sign(script))).map(Row::cancelled_at_the_sign));
+    all.extend(
+        rows("cancelled", aborted, |script| settled(sign_when_heard(script))).map(Row::cancelled_at_the_sign),
+    );
     let prompted = || Script::acp().prompted();
     let row = |name: &str, script: Script| Row::new(name, aborted, script).cancelled_at_the_sign();
     all.extend([
         row(
             "cancelled, and the agent answers end_turn",
-            sign(prompted().chunk("partial"))
+            sign_when_heard(prompted().chunk("partial"))
                 .expect("session/cancel")
                 .end_turn(),
         ),
@@ -221,7 +223,7 @@ pub(super) fn interruptions() -> Vec<Row> {
         ),
         row(
             "cancelled, and the agent neither reads nor writes",
-            sign(prompted().chunk("partial")).hang(),
+            sign_when_heard(prompted().chunk("partial")).hang(),
         )
         .impatient(),
         // With a window of this length the call would pass its bound if the wait for the exit went on.

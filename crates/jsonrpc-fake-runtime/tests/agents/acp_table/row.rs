@@ -55,6 +55,15 @@ pub(crate) fn sign(script: Script) -> Script {
     })
 }
 
+/// The same, once the host has taken everything that was sent before: it answers in order.
+pub(crate) fn sign_when_heard(script: Script) -> Script {
+    sign(
+        script
+            .request("heard", "test/heard", serde_json::json!({}))
+            .expect_answer("heard"),
+    )
+}
+
 type Change = Box<dyn Fn(&mut AcpConfig) + Send + Sync>;
 
 /// One row.

@@ -7,7 +7,7 @@ use jsonrpc_fake_runtime::{Condition, Script, Signal};
 use subagent_seam::StopReason;
 
 use super::permission::asked;
-use super::row::{Ends, Row, sign};
+use super::row::{Ends, Row, sign, sign_when_heard};
 use super::wedge::Wedged;
 
 pub(super) fn failures() -> Vec<Row> {
@@ -95,7 +95,7 @@ fn runs() -> Vec<Row> {
         hung(row(
             "cancelled after some text, and the child does not end",
             StopReason::Aborted,
-            sign(prompted().chunk("partial")),
+            sign_when_heard(prompted().chunk("partial")),
         ))
         .cancelled_at_the_sign(),
     ]
