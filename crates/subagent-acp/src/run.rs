@@ -1,6 +1,7 @@
 //! A published run, from its prompt to its proven end. Owns the one loop over what can happen while the prompt is open,
 //! and what is still owed to the child afterwards.
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -164,8 +165,7 @@ impl Prompted {
                 end,
             } => {
                 if end > self.written_before
-                    && method == method::SESSION_UPDATE
-                    && let Some(text) = message_chunk(params, &self.session_id)
+                    && let Some(text) = spoken(&method, params, &self.session_id)
                 {
                     self.output.push_text(&text);
                 }
@@ -200,8 +200,10 @@ impl Prompted {
         Ok(None)
     }
 
-    /// Tells the child that its turn is over. Best effort: the ending stands whether or not it hears.
+    /// Ends the turn from our side: keeps what the child has said by now, and tells it. Best effort: the ending stands
+    /// whether or not it hears.
     fn cancel(&mut self, ending: Ending) -> Ending {
+        self.fold_arrived();
         let params = CancelParams {
             session_id: &self.session_id,
         };
@@ -214,6 +216,38 @@ impl Prompted {
             tracing::debug!(%error, "the agent could not be told of the cancellation");
         }
         ending
+    }
+
+    /// Folds what the child had written when its turn was ended, and waits for nothing more. Questions are turned down, no
+    /// decision is recorded, and an answer to the prompt comes too late.
+    fn fold_arrived(&mut self) {
+        let arrived = self.child.agent.connection().arrived_bytes();
+        while self.prompt.is_some() {
+            let Some(Ok(frame)) = self.child.agent.connection().next_arrived(arrived) else {
+                return;
+            };
+            match frame {
+                Incoming::Notification {
+                    method,
+                    params: Some(params),
+                    end,
+                } => {
+                    if end > self.written_before
+                        && let Some(text) = spoken(&method, params, &self.session_id)
+                    {
+                        self.output.push_text(&text);
+                    }
+                }
+                Incoming::Request { id, method, .. } => {
+                    let permission = method == method::REQUEST_PERMISSION;
+                    if self.turn_down(&id, permission).is_err() {
+                        return;
+                    }
+                }
+                Incoming::Response { id, .. } if self.prompt == Some(id) => self.prompt = None,
+                Incoming::Notification { .. } | Incoming::Response { .. } => {}
+            }
+        }
     }
 
     /// Gives the run its result and reports what the parent is not told.
@@ -283,14 +317,19 @@ impl Prompted {
     async fn serve(&mut self) -> Result<(), RpcError> {
         match self.child.agent.next().await? {
             Incoming::Request { id, method, .. } => {
-                let outcome = (method == method::REQUEST_PERMISSION).then_some(PermissionOutcome::Cancelled);
-                self.answer(&id, outcome)?;
+                let permission = method == method::REQUEST_PERMISSION;
+                self.turn_down(&id, permission)?;
             }
             Incoming::Response { id, .. } if self.prompt == Some(id) => self.prompt = None,
             Incoming::Response { .. } | Incoming::Notification { .. } => {}
         }
         self.child.tell_progress();
         Ok(())
+    }
+
+    /// Answers a request of a child whose turn is over.
+    fn turn_down(&mut self, id: &PeerId, permission: bool) -> Result<(), RpcError> {
+        self.answer(id, permission.then_some(PermissionOutcome::Cancelled))
     }
 
     /// Answers a request of the child: with a permission outcome, or that there is no such method.
@@ -301,4 +340,11 @@ impl Prompted {
             None => connection.reject(id, METHOD_NOT_FOUND, "method not found"),
         }
     }
+}
+
+/// The text that a notification adds to the output of the session.
+fn spoken<'a>(method: &str, params: &'a RawValue, session_id: &str) -> Option<Cow<'a, str>> {
+    (method == method::SESSION_UPDATE)
+        .then(|| message_chunk(params, session_id))
+        .flatten()
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 
 use serde::Serialize;
 use tokio::io::AsyncWrite;
@@ -143,7 +143,7 @@ impl<R: Source, W: AsyncWrite + Unpin + Send> Connection<R, W> {
     /// Once everything readable has been yielded, the failure of the connection: see [Failures](Self#failures).
     /// [`RpcError::Closed`] is the end of the peer's output.
     pub async fn next(&mut self) -> Result<Incoming<'_>, RpcError> {
-        let frame = poll_fn(|cx| self.poll_frame(cx)).await?;
+        let frame = poll_fn(|cx| self.poll_frame(cx, false)).await?;
         Ok(frame.read(self.input.bytes(), self.input.taken_bytes()))
     }
 
@@ -162,10 +162,29 @@ impl<R: Source, W: AsyncWrite + Unpin + Send> Connection<R, W> {
             if !self.input.is_finishing() && exited.as_mut().poll(cx).is_ready() {
                 self.finish_reading();
             }
-            self.poll_frame(cx)
+            self.poll_frame(cx, false)
         })
         .await?;
         Ok(frame.read(self.input.bytes(), self.input.taken_bytes()))
+    }
+
+    /// The next frame among the first `arrived` bytes of the peer's output, for which
+    /// [`arrived_bytes`](Self::arrived_bytes) was asked before. Waits for nothing: `None` when there is none, or only the
+    /// beginning of one.
+    ///
+    /// # Errors
+    ///
+    /// As [`next`](Self::next).
+    pub fn next_arrived(&mut self, arrived: u64) -> Option<Result<Incoming<'_>, RpcError>> {
+        if self.input.taken_bytes() >= arrived {
+            return None;
+        }
+        // Nobody is to be woken: whoever waits for frames asks again, and is then noted in the place of this.
+        match self.poll_frame(&mut Context::from_waker(Waker::noop()), true) {
+            Poll::Pending => None,
+            Poll::Ready(Err(failure)) => Some(Err(failure)),
+            Poll::Ready(Ok(frame)) => Some(Ok(frame.read(self.input.bytes(), self.input.taken_bytes()))),
+        }
     }
 
     /// Reads and drops whatever the peer writes, so that it is never kept from going on, and never ends. For a peer that
@@ -261,7 +280,8 @@ impl<R: Source, W: AsyncWrite + Unpin + Send> Connection<R, W> {
         }
     }
 
-    fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Result<Frame<RequestId>, RpcError>> {
+    /// When `eager`, what can be read right now is read, whether or not the runtime has noticed it.
+    fn poll_frame(&mut self, cx: &mut Context<'_>, eager: bool) -> Poll<Result<Frame<RequestId>, RpcError>> {
         if let Some(failure) = &self.failure {
             return Poll::Ready(Err(failure.again()));
         }
@@ -269,7 +289,7 @@ impl<R: Source, W: AsyncWrite + Unpin + Send> Connection<R, W> {
         let _ = self.poll_write(cx);
         for _ in 0..MOST_SKIPPED {
             let line = match (
-                self.input.poll_line(cx, self.write_failure.is_some()),
+                self.input.poll_line(cx, eager || self.write_failure.is_some()),
                 &self.write_failure,
             ) {
                 (Poll::Ready(Ok(line)), _) => line,

@@ -226,3 +226,48 @@ fn what_is_discarded_never_blocks_the_peer_and_is_heard_no_more() {
     assert!(poll_once(connection.discard()).is_pending());
     assert_eq!(all_now(&mut connection), ["closed"]);
 }
+
+#[test]
+fn what_has_arrived_can_be_had_without_waiting_and_without_what_comes_later() {
+    let frame = b"{\"method\":\"m\"}\n";
+    for (available, frames) in [(0, 0), (15, 1), (30, 2)] {
+        let mut connection = reading(
+            Unnoticed {
+                pieces: VecDeque::new(),
+                refill: Some(frame),
+                available: Some(available),
+            },
+            LIMITS,
+        );
+        let arrived = connection.arrived_bytes();
+        let mut all = Vec::new();
+        while let Some(next) = connection.next_arrived(arrived) {
+            all.push(shown(&next));
+        }
+        assert_eq!(all, vec!["notification m -"; frames], "{available} bytes");
+    }
+}
+
+#[test]
+fn the_beginning_of_a_frame_is_not_waited_for() {
+    let mut source = unnoticed(&[
+        Some(b"{\"method\":\"m\"}\n{\"met"),
+        None,
+        Some(b"hod\":\"n\"}\n"),
+        None,
+    ]);
+    source.available = Some(20);
+    let mut connection = reading(source, LIMITS);
+    let arrived = connection.arrived_bytes();
+    assert_eq!(
+        shown(&connection.next_arrived(arrived).unwrap()),
+        "notification m -"
+    );
+    assert!(connection.next_arrived(arrived).is_none());
+    // Nothing of it is lost.
+    assert_eq!(
+        shown(&connection.next_arrived(arrived).unwrap()),
+        "notification n -"
+    );
+    assert!(connection.next_arrived(arrived).is_none());
+}
