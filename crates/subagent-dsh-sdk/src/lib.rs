@@ -35,6 +35,11 @@ mod runtime;
 mod startup;
 mod wire;
 
+/// The examples of the front page, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct FrontPage;
+
 pub use config::DshSdkConfig;
 pub use error::{DshSdkError, MAX_SAFE_INTEGER};
 pub use provider::DshSdkProvider;

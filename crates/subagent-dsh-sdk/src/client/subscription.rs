@@ -145,10 +145,10 @@ impl Tree {
             .is_some_and(|id| id == self.root || self.descendants.contains(id));
         if belongs {
             match notification {
-                Notification::SubagentStarted { child_session_id, .. } => {
-                    if self.descendants.len() < MOST_DESCENDANTS && child_session_id.len() <= LONGEST_ID {
-                        self.descendants.insert(child_session_id.clone());
-                    }
+                Notification::SubagentStarted { child_session_id, .. }
+                    if self.descendants.len() < MOST_DESCENDANTS && child_session_id.len() <= LONGEST_ID =>
+                {
+                    self.descendants.insert(child_session_id.clone());
                 }
                 Notification::SubagentFinished { child_session_id, .. } => {
                     self.descendants.remove(child_session_id);

@@ -1,0 +1,283 @@
+//! Every row of the tables of the DSH SDK provider, as a parent model reads it: the whole text, against a real child.
+
+use jsonrpc_fake_runtime::Script;
+use jsonrpc_fake_runtime::dsh_sdk::DshSdkSteps as _;
+use subagent_seam::StopReason;
+
+use crate::dsh_support::FakeRuntime;
+
+/// What the parent reads of each scenario, and the stop reason.
+async fn read(name: &str) -> (String, Option<StopReason>) {
+    let outcome = FakeRuntime::scenario(name).delegate("do it").await;
+    let reason = outcome.result.map(|result| result.stop_reason);
+    (outcome.text, reason)
+}
+
+fn line(stage: &str, category: &str) -> String {
+    format!("Subagent failure (provider: DSH SDK; stage: {stage}; category: {category})")
+}
+
+fn failed(category: &str, partial: &str) -> String {
+    let line = line("session-run", category);
+    let partial = match partial {
+        "" => String::new(),
+        text => format!("\nPartial output before the run ended:\n{text}"),
+    };
+    format!("Error: subagent run failed\nDiagnostic: {line}{partial}")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_end_of_a_turn_is_read_as_the_table_says() {
+    let partial = "\nPartial output before the run ended:\nsome text";
+    let disposed = line("session-run", "child-disposed");
+    for (name, reason, text) in [
+        ("completed", StopReason::Completed, "some text".to_owned()),
+        (
+            "max-tokens",
+            StopReason::MaxTokens,
+            format!("Error: subagent run hit its token limit before finishing{partial}"),
+        ),
+        (
+            "aborted-disposed",
+            StopReason::Aborted,
+            format!("Error: subagent run was cancelled\nDiagnostic: {disposed}{partial}"),
+        ),
+        (
+            "aborted",
+            StopReason::Aborted,
+            format!("Error: subagent run was cancelled{partial}"),
+        ),
+        (
+            "aborted-without-cause",
+            StopReason::Aborted,
+            format!("Error: subagent run was cancelled{partial}"),
+        ),
+        (
+            "blocked",
+            StopReason::Refusal,
+            format!("Error: subagent declined the task{partial}"),
+        ),
+        ("error", StopReason::Error, failed("child-error", "some text")),
+        (
+            "interrupted",
+            StopReason::Error,
+            format!("Error: subagent run failed{partial}"),
+        ),
+        ("none", StopReason::Error, failed("missing-terminal", "some text")),
+        ("unknown", StopReason::Error, failed("child-unknown", "some text")),
+        (
+            "kind-missing",
+            StopReason::Error,
+            failed("child-unknown", "some text"),
+        ),
+        (
+            "kind-number",
+            StopReason::Error,
+            failed("child-unknown", "some text"),
+        ),
+        (
+            "reason-missing",
+            StopReason::Error,
+            failed("child-unknown", "some text"),
+        ),
+        (
+            "reason-no-object",
+            StopReason::Error,
+            failed("child-unknown", "some text"),
+        ),
+    ] {
+        let with_text = read(&format!("end-{name}")).await;
+        assert_eq!(with_text, (text.clone(), Some(reason)), "{name}");
+        let without = match reason {
+            StopReason::Completed => "(the subagent completed without output)".to_owned(),
+            _ => text.replace(partial, ""),
+        };
+        let without_text = read(&format!("end-{name}-without-text")).await;
+        assert_eq!(without_text, (without, Some(reason)), "{name} without text");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_last_end_of_a_turn_before_idle_counts() {
+    let completed = ("hello".to_owned(), Some(StopReason::Completed));
+    assert_eq!(read("end-twice").await, completed);
+    let badly = (failed("child-error", "hello"), Some(StopReason::Error));
+    assert_eq!(read("end-twice-badly").await, badly);
+    let late = (failed("missing-terminal", "hello"), Some(StopReason::Error));
+    assert_eq!(read("end-after-idle").await, late);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_failure_of_a_run_is_told_by_its_type_and_never_by_an_exit() {
+    for (name, category, partial) in [
+        ("error-at-prompt", "protocol", ""),
+        ("receipt-missing", "protocol", ""),
+        ("receipt-null", "protocol", ""),
+        ("receipt-number", "protocol", ""),
+        ("receipt-no-object", "protocol", ""),
+        ("event-no-object", "protocol", "partial"),
+        ("event-null", "protocol", "partial"),
+        ("event-without-type", "protocol", "partial"),
+        ("event-type-number", "protocol", "partial"),
+        ("message-content-string", "protocol", "partial"),
+        ("message-content-missing", "protocol", "partial"),
+        ("message-block-no-object", "protocol", "partial"),
+        ("message-block-without-type", "protocol", "partial"),
+        ("message-block-type-number", "protocol", "partial"),
+        ("message-missing", "protocol", "partial"),
+        ("exit-0-at-prompt", "transport", ""),
+        ("exit-7-at-accepted", "transport", ""),
+        ("exit-7-at-mid-prompt", "transport", "partial"),
+        ("sigkill-at-mid-prompt", "transport", "partial"),
+        ("sigsegv-at-mid-prompt", "transport", "partial"),
+        ("sigabrt-at-mid-prompt", "transport", "partial"),
+        ("sigterm-at-mid-prompt", "transport", "partial"),
+        ("closed-stdout-at-mid-prompt", "transport", "partial"),
+        ("closed-pipes-at-mid-prompt", "transport", "partial"),
+        ("unfinished-line", "transport", "partial"),
+        ("endless-line", "transport", "partial"),
+        ("flood-before-receipt", "transport", ""),
+        ("frame-16-mib-and-1", "transport", ""),
+    ] {
+        let outcome = FakeRuntime::scenario(name).impatient().delegate("do it").await;
+        assert_eq!(outcome.text, failed(category, partial), "{name}");
+        assert!(outcome.is_error && outcome.dispose_error.is_none(), "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_failure_of_a_start_is_told_by_its_type_and_leaves_nothing_behind() {
+    for (name, category) in [
+        ("auth-required", "protocol"),
+        ("error-at-initialize", "protocol"),
+        ("server-info-missing", "protocol"),
+        ("server-info-null", "protocol"),
+        ("server-info-no-object", "protocol"),
+        ("server-info-name-missing", "protocol"),
+        ("server-info-name-number", "protocol"),
+        ("server-info-version-missing", "protocol"),
+        ("server-info-version-number", "protocol"),
+        ("canary-server-info", "protocol"),
+        ("exit-0-at-start", "transport"),
+        ("exit-7-at-initialize", "transport"),
+        ("sigkill-at-initialize", "transport"),
+        ("closed-stdout-at-initialize", "transport"),
+        ("closed-pipes-at-start", "transport"),
+    ] {
+        let runtime = FakeRuntime::scenario(name).impatient();
+        let outcome = runtime.delegate("do it").await;
+        let line = line("initialize", category);
+        assert_eq!(outcome.text, format!("Error: subagent-dsh-sdk: {line}"), "{name}");
+        assert_eq!(
+            runtime.host_reports().len(),
+            1,
+            "{name}: {:?}",
+            runtime.host_reports()
+        );
+        let asked = runtime.methods();
+        assert!(
+            asked.iter().all(|method| method == "initialize"),
+            "{name}: {asked:?}"
+        );
+    }
+    assert_eq!(read("server-info-other-name").await.0, "hello");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_child_says_is_selected_as_for_every_provider() {
+    for (name, text) in [
+        ("ok", "hello"),
+        ("streamed-only", "hello"),
+        ("message-only", "hello"),
+        ("message-over-stream", "hello"),
+        ("last-message", "hello"),
+        ("usage-only-last", "hello"),
+        ("usage-only-and-stream", "hello"),
+        ("two-texts", "hello"),
+        ("other-chunks", "hello"),
+        ("whitespace-only", "(the subagent completed without output)"),
+        ("tool-call-last", "(the subagent completed without output)"),
+        ("surrogate-chunk", "before \u{fffd} after"),
+        ("surrogate-halves", "one \u{fffd}\u{fffd} two"),
+        ("byte-by-byte", "é€漢字🦀👩\u{200d}🚀"),
+        ("noise", "hello"),
+        ("noise-bytes", "hello"),
+        ("answer-string-id", "hello"),
+        ("answer-twice", "hello"),
+        ("stderr-flood", "hello"),
+        ("slow-start", "hello"),
+    ] {
+        let completed = (text.to_owned(), Some(StopReason::Completed));
+        assert_eq!(read(name).await, completed, "{name}");
+    }
+    let outcome = FakeRuntime::scenario("echo").delegate("a b\nc").await;
+    assert_eq!(outcome.text, "a b\nc");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn frames_of_the_bound_are_taken_and_text_is_cut_at_its_own_bound() {
+    let suffix = "\n[output truncated]";
+    for (name, cut) in [
+        ("frame-1-mib", false),
+        ("frame-16-mib-less-1", true),
+        ("frame-16-mib", true),
+    ] {
+        let (text, reason) = read(name).await;
+        assert_eq!(reason, Some(StopReason::Completed), "{name}");
+        assert_eq!(text.ends_with(suffix), cut, "{name}");
+        if cut {
+            assert_eq!(text.len(), 8 * 1024 * 1024 + suffix.len(), "{name}");
+        }
+    }
+    let (text, _) = read("endless-text").await;
+    assert_eq!(text.len(), 8 * 1024 * 1024 + suffix.len());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_that_a_runtime_controls_reaches_the_parent_but_its_answer() {
+    const CANARY: &str = "canary-4711-do-not-show";
+    let names: Vec<String> = jsonrpc_fake_runtime::scenarios(jsonrpc_fake_runtime::Protocol::DshSdk)
+        .iter()
+        .map(|scenario| scenario.name().to_owned())
+        .filter(|name| name.starts_with("canary-"))
+        .collect();
+    assert!(names.len() >= 15, "{names:?}");
+    for name in names {
+        let runtime = FakeRuntime::scenario(&name).impatient();
+        let outcome = runtime.delegate("do it").await;
+        for shown in [&outcome.text, &format!("{:?}", outcome.result)] {
+            assert!(!shown.contains(CANARY), "{name}: {shown}");
+        }
+        if name == "canary-end-error" {
+            let reports = runtime.host_reports().join("\n");
+            assert!(reports.contains(CANARY), "the host is told: {reports}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_request_of_the_runtime_is_turned_down_and_the_turn_goes_on() {
+    let script = Script::dsh_sdk()
+        .accepted()
+        .request("ask", "host/invented", serde_json::json!({}))
+        .expect_answer("ask")
+        .message("it said {answer:ask#/error/code}")
+        .completed()
+        .shutdown();
+    let outcome = FakeRuntime::running(&script).delegate("do it").await;
+    assert_eq!(
+        (outcome.text.as_str(), outcome.is_error),
+        ("it said -32601", false)
+    );
+}
+
+#[tokio::test]
+async fn a_runtime_that_closed_its_stdin_before_a_long_prompt_is_an_ordinary_failure() {
+    let script = Script::dsh_sdk()
+        .initialize()
+        .step(jsonrpc_fake_runtime::Step::CloseStdin)
+        .hang();
+    let runtime = FakeRuntime::running(&script).impatient();
+    let outcome = runtime.delegate(&"x".repeat(1024 * 1024)).await;
+    assert_eq!(outcome.text, failed("transport", ""));
+}
