@@ -8,7 +8,7 @@ use jsonrpc_fake_runtime::{Script, Step};
 use subagent_seam::{Provider as _, StopReason, text_of};
 use tokio::task::JoinSet;
 
-use crate::support::{FakeAgent, is_alive, note_pid};
+use crate::support::{FakeAgent, SOON, is_alive, note_pid};
 
 /// A child that reacts to nothing; the windows are so long that a wait for any of them would be seen.
 fn unmoved(script: Script) -> FakeAgent {
@@ -21,8 +21,8 @@ fn unmoved(script: Script) -> FakeAgent {
             start
         });
     FakeAgent::running(&script).with(|config| {
-        config.dispose_eof_grace = Duration::from_secs(60);
-        config.dispose_grace = Duration::from_secs(60);
+        config.dispose_eof_grace = Duration::from_mins(1);
+        config.dispose_grace = Duration::from_mins(1);
     })
 }
 
@@ -158,6 +158,35 @@ async fn a_cancelled_run_settles_at_once_although_its_child_never_reacts() {
     assert!(is_alive(pid));
     drop(run);
     crate::support::eventually("the child is killed", || !is_alive(pid)).await;
+}
+
+/// On one thread: while the test holds it, what the child says waits in its pipe.
+#[tokio::test(flavor = "current_thread")]
+async fn text_that_waits_in_the_pipe_when_a_run_is_cancelled_is_kept() {
+    let script = Script::acp()
+        .prompted()
+        .touch("prompted")
+        .wait_for_file("go")
+        .chunk("said in ")
+        .chunk("time")
+        .touch("said")
+        .expect("session/cancel")
+        .chunk(", said too late")
+        .stop("cancelled");
+    let agent = FakeAgent::running(&script);
+    let (run, cancel) = agent.start_cancellable("do it").await;
+    agent.reached("prompted").await;
+    std::fs::write(agent.dir().join("go"), "").unwrap();
+    let begun = Instant::now();
+    while !agent.dir().join("said").exists() {
+        assert!(begun.elapsed() < SOON, "the fake has said nothing");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    cancel.cancel();
+    run.dispose().await.unwrap();
+    let result = run.result().await;
+    assert_eq!(result.stop_reason, StopReason::Aborted);
+    assert_eq!(text_of(&result.output), "said in time");
 }
 
 #[tokio::test]

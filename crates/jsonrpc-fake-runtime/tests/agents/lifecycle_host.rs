@@ -43,12 +43,12 @@ pub(crate) fn in_a_host_of_its_own(test: &str, prepare: impl FnOnce(&mut Command
         host.wait().unwrap();
     }
     printed.rewind().unwrap();
-    let mut text = Vec::new();
-    printed.read_to_end(&mut text).unwrap();
-    let text = String::from_utf8_lossy(&text);
+    let mut output = Vec::new();
+    printed.read_to_end(&mut output).unwrap();
+    let output = String::from_utf8_lossy(&output);
     assert!(
-        ended.is_some_and(|status| status.success()) && text.contains("test result: ok. 1 passed"),
-        "{test} in a process of its own: {ended:?}\n{text}"
+        ended.is_some_and(|status| status.success()) && output.contains("test result: ok. 1 passed"),
+        "{test} in a process of its own: {ended:?}\n{output}"
     );
     false
 }

@@ -37,6 +37,8 @@ mod lifecycle_host;
 #[cfg(target_os = "linux")]
 mod teardown;
 #[cfg(target_os = "linux")]
+mod teardown_tree;
+#[cfg(target_os = "linux")]
 mod working_dir;
 mod sdk_peer;
 mod support;
