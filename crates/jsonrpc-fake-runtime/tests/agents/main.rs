@@ -13,6 +13,22 @@ mod concurrency;
 #[cfg(target_os = "linux")]
 mod descriptors;
 #[cfg(target_os = "linux")]
+mod dsh_client;
+#[cfg(target_os = "linux")]
+mod dsh_events;
+#[cfg(target_os = "linux")]
+mod dsh_lifecycle;
+#[cfg(target_os = "linux")]
+mod dsh_order;
+#[cfg(target_os = "linux")]
+mod dsh_rows;
+#[cfg(target_os = "linux")]
+mod dsh_sessions;
+#[cfg(target_os = "linux")]
+mod dsh_startup;
+#[cfg(target_os = "linux")]
+mod dsh_support;
+#[cfg(target_os = "linux")]
 mod environment;
 #[cfg(target_os = "linux")]
 mod field_endings;
