@@ -64,7 +64,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DIR", value_parser = OsStringValueParser::new().map(PathBuf::from))]
     pub(crate) cwd: Option<PathBuf>,
 
-    /// How long the agent may take for the task: 500ms, 30s, 2m, 1h; a bare number is seconds
+    /// How long the agent may take for the task once it is started: 500ms, 30s, 2m, 1h; a bare number is seconds
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     pub(crate) timeout: Option<Duration>,
 

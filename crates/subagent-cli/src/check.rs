@@ -51,10 +51,11 @@ impl Checked {
 
 /// Checks every provider of the configuration, all at once, and prints a report in the order of the file.
 pub(crate) async fn check(args: CheckArgs, terminal: &Arc<Terminal>) -> Result<Exit, CliError> {
-    let signals = Signals::listen()?;
     let notes = Arc::new(Notes::default());
     let reporter = HostReporter::observed_by(Arc::clone(&notes) as Arc<dyn HostObserver>);
     let deployment = deployment::deploy(deployment::from_file(args.config.as_deref())?, None, &reporter)?;
+    // As for a run: until here a signal ends the process there and then.
+    let signals = Signals::listen()?;
 
     let registry = deployment.registry();
     let checks: Vec<_> = registry

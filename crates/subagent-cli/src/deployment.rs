@@ -1,6 +1,7 @@
 //! From the options of a command to providers and a tool. Owns the choice between a file, a command line and the demo;
 //! what stands in a file is `subagent-config`'s.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
@@ -82,7 +83,10 @@ fn choose<'a>(tools: &'a [ToolEntry], name: Option<&str>) -> Result<&'a ToolEntr
 fn acp_command(line: &str, permission: Option<Permission>) -> Result<CommandLine, CliError> {
     let words = shell_words::split(line).map_err(|_| CliError::UnbalancedCommand(line.to_owned()))?;
     let mut words = words.into_iter().map(Into::into);
-    let command = words.next().ok_or(CliError::EmptyCommand)?;
+    let command: OsString = words.next().ok_or(CliError::EmptyCommand)?;
+    if command.is_empty() {
+        return Err(CliError::EmptyCommand);
+    }
     Ok(CommandLine::Acp {
         command,
         args: words.collect(),
@@ -153,10 +157,12 @@ mod tests {
 
     #[test]
     fn a_command_line_that_names_nothing_is_refused() {
-        assert_eq!(
-            acp_command(" ", None).unwrap_err().to_string(),
-            "--acp: expected a command, for example 'gemini --acp'"
-        );
+        for empty in [" ", "'' --acp"] {
+            assert_eq!(
+                acp_command(empty, None).unwrap_err().to_string(),
+                "--acp: expected a command, for example 'gemini --acp'"
+            );
+        }
         assert_eq!(
             acp_command("agent 'open", None).unwrap_err().to_string(),
             "--acp \"agent 'open\": missing closing quote"

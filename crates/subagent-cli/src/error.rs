@@ -47,6 +47,12 @@ pub(crate) enum CliError {
     /// There is no task.
     #[error("the prompt is empty")]
     EmptyPrompt,
+    /// Standard input goes on and on.
+    #[error("the prompt on stdin is longer than {limit} bytes")]
+    PromptTooLong {
+        /// The most it may have.
+        limit: usize,
+    },
     /// Standard input is not text.
     #[error("the prompt on stdin is not valid UTF-8")]
     PromptNotUtf8(#[source] FromUtf8Error),
@@ -80,6 +86,7 @@ impl CliError {
             | Self::UnknownTool { .. }
             | Self::NoTool
             | Self::EmptyPrompt
+            | Self::PromptTooLong { .. }
             | Self::PromptNotUtf8(_) => Exit::Usage,
             Self::Stdin(_) | Self::System { .. } | Self::Output(_) => Exit::Failure,
         }

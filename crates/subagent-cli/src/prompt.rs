@@ -6,6 +6,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::CliError;
 
+/// The longest prompt on standard input, in bytes: a stream without an end must not fill the memory.
+const MAX_BYTES: usize = 16 * 1024 * 1024;
+
 /// The prompt that stands in the argument, or on standard input if that is `-`. It is passed on as it is.
 ///
 /// `None` when `cancel` came first; nothing waits for standard input any longer then.
@@ -15,12 +18,16 @@ pub(crate) async fn read(argument: String, cancel: &CancellationToken) -> Result
     }
     let reading = tokio::task::spawn_blocking(|| {
         let mut bytes = Vec::new();
-        io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+        let mut stdin = io::stdin().lock().take(MAX_BYTES as u64 + 1);
+        stdin.read_to_end(&mut bytes).map(|_| bytes)
     });
     tokio::select! {
         () = cancel.cancelled() => Ok(None),
         read = reading => {
             let bytes = read.map_err(io::Error::from).flatten().map_err(CliError::Stdin)?;
+            if bytes.len() > MAX_BYTES {
+                return Err(CliError::PromptTooLong { limit: MAX_BYTES });
+            }
             judge(bytes).map(Some)
         }
     }

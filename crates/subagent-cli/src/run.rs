@@ -17,10 +17,11 @@ use crate::{deployment, output, progress, prompt};
 
 /// Delegates the task and prints what came of it.
 pub(crate) async fn run(args: RunArgs, terminal: &Arc<Terminal>) -> Result<Exit, CliError> {
-    let signals = Signals::listen()?;
     let config = deployment::config(&args.source, args.permission)?;
     let deployment = deployment::deploy(config, args.timeout, &HostReporter::default())?;
     let tool = deployment::tool(&deployment, args.tool.as_deref())?;
+    // Not earlier: reading a file may block, in a pipe for ever, and a signal ends the process there and then.
+    let signals = Signals::listen()?;
     // A signal while the prompt is being typed: the call below is cancelled before it begins, and says so.
     let prompt = prompt::read(args.prompt, &signals.cancel())
         .await?
@@ -49,7 +50,7 @@ pub(crate) async fn run(args: RunArgs, terminal: &Arc<Terminal>) -> Result<Exit,
             let object = json::text(&json::Delegation::new(tool.name(), tool.provider(), &outcome));
             output::print(object, terminal, &signals).await?;
         }
-        Format::Text if outcome.is_error => terminal.tell(&outcome.text),
+        Format::Text if outcome.is_error => output::tell(outcome.text, terminal, &signals).await,
         Format::Text => output::print(outcome.text, terminal, &signals).await?,
     }
     Ok(exit.unless_stopped(signals.first()))
