@@ -49,7 +49,7 @@ const KEPT_FROM_THE_CHILD: [&str; 16] = [
 
 const GIVEN_TO_THE_CHILD: [(&str, &str); 12] = [
     ("PATH", "/usr/bin:/bin"),
-    ("HOME", "/home/somebody"),
+    ("HOME", "/srv/somebody"),
     ("TMPDIR", "/tmp"),
     ("LANG", "de_DE.UTF-8"),
     ("LC_ALL", "C.UTF-8"),
