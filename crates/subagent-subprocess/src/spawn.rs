@@ -1,8 +1,9 @@
-//! The one place that spawns a process. Owns the order in which a child comes to life: its own process group, its
-//! whole environment, three pipes.
+//! The one place that spawns a process. Owns the order in which a child comes to life: one after another, each in its
+//! own process group, with its whole environment and three pipes.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 
 use crate::child::ManagedChild;
 use crate::os::Leader;
@@ -37,7 +38,14 @@ pub fn spawn(spec: &ChildSpec) -> Result<Spawned, Error> {
         program: program.clone(),
         source,
     };
-    let (leader, pipes) = Leader::spawn(command).map_err(fail)?;
+    let (leader, pipes) = {
+        // While a child comes to life, this process holds the child's ends of its pipes as well, and so would any other
+        // child that is forked in that moment, until it runs its own program: a pipe that the first one closes would
+        // stay open then, and a write into it succeed that nobody will ever read.
+        static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+        let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        Leader::spawn(command).map_err(fail)?
+    };
     // From here on an early return drops the leader, and that kills it.
     let child = ManagedChild::new(leader);
     let (stdin, stdout, stderr) = pipes;
