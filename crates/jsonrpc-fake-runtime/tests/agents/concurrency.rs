@@ -3,14 +3,19 @@
 mod heavy {
     use std::collections::BTreeMap;
     use std::sync::{Arc, Mutex};
+    use std::time::Duration;
 
     use jsonrpc_fake_runtime::acp::AcpSteps as _;
-    use jsonrpc_fake_runtime::{Prepared, Script};
+    use jsonrpc_fake_runtime::{Prepared, Script, Step};
+    use serde_json::json;
     use subagent_acp::{AcpConfig, AcpProvider, PermissionPolicy};
     use subagent_seam::{Chain, HostReport, HostReporter, Parent, Registry};
     use subagent_tool::{Call, Context, SubagentTool, ToolOptions};
 
-    use crate::support::{eventually, fake_program};
+    use tokio::sync::Semaphore;
+    use tokio::task::JoinSet;
+
+    use crate::support::{FakeAgent, SOON, eventually, fake_program};
 
     const RUNS: usize = 50;
 
@@ -27,7 +32,7 @@ mod heavy {
             2 => script.stop("refusal"),
             3 => script.stop("max_turn_requests"),
             4 => script.exit(100 + u8::try_from(index).unwrap()),
-            5 => script.frame(serde_json::json!({"jsonrpc": "2.0", "id": "{session/prompt#/id}",
+            5 => script.frame(json!({"jsonrpc": "2.0", "id": "{session/prompt#/id}",
                 "error": {"code": -32603, "message": format!("cause {index}")}})),
             _ => script.stop(&format!("cause {index}")),
         }
@@ -154,7 +159,7 @@ mod heavy {
             assert_eq!(of("session/new")["cwd"], prepared.dir().to_str().unwrap());
             assert_eq!(
                 of("session/prompt"),
-                serde_json::json!({"sessionId": format!("session of run {index}"),
+                json!({"sessionId": format!("session of run {index}"),
                     "prompt": [{"type": "text", "text": format!("task {index}")}]})
             );
 
@@ -180,5 +185,34 @@ mod heavy {
             }
         }
         assert!(causes.lock().unwrap().is_empty(), "causes of no run: {causes:?}");
+    }
+
+    /// While many children come to life beside each other, none may hold a pipe of another one open.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn an_input_that_a_child_has_closed_is_closed_however_many_others_are_spawned() {
+        let turns = Arc::new(Semaphore::new(32));
+        let script = Script::acp()
+            .expect("initialize")
+            .step(Step::CloseStdin)
+            .respond(json!({"protocolVersion": 1}));
+        let mut running = JoinSet::new();
+        for _ in 0..320 {
+            let agent = FakeAgent::running(&script.clone().hang()).with(|config| {
+                config.startup_timeout = Some(SOON);
+                config.dispose_eof_grace = Duration::from_millis(20);
+                config.dispose_grace = Duration::from_millis(300);
+            });
+            let turns = Arc::clone(&turns);
+            running.spawn(async move {
+                let _turn = turns.acquire_owned().await.unwrap();
+                agent.delegate("task").await.text
+            });
+        }
+        while let Some(text) = running.join_next().await {
+            assert_eq!(
+                text.unwrap(),
+                "Error: subagent-acp: Subagent failure (provider: ACP; stage: new-session; category: transport)"
+            );
+        }
     }
 }

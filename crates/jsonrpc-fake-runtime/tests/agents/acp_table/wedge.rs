@@ -115,8 +115,8 @@ impl Wedge {
     /// Waits until the process hangs, tells the fake so, and gives its number.
     pub(crate) async fn hanging(&self, dir: &Path) -> u32 {
         let pid = file(&dir.join(PID_FILE)).await.trim().to_owned();
-        let stat = Path::new("/proc").join(&pid).join("stat");
-        eventually("the process hangs in the kernel", || state(&stat) == Some('D')).await;
+        let process = Path::new("/proc").join(&pid);
+        eventually("the process hangs in the kernel", || hangs(&process)).await;
         write(dir.join(HANGS), "").unwrap();
         pid.parse().unwrap()
     }
@@ -141,6 +141,14 @@ impl Drop for Wedge {
         }
         let _ = holder.join();
     }
+}
+
+/// Whether a process waits for the lock of the pipe, and not, for a moment, for a disk.
+fn hangs(process: &Path) -> bool {
+    let place = read_to_string(process.join("wchan")).unwrap_or_default();
+    // Kernels that keep their places to themselves write a zero.
+    let at_the_pipe = matches!(&*place, "" | "0") || place.contains("fifo") || place.contains("pipe");
+    at_the_pipe && state(&process.join("stat")) == Some('D')
 }
 
 /// The state in a `stat` file of a process or thread: `pid (name) state …`, the name holding anything.
