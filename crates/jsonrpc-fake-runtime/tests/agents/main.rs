@@ -9,6 +9,26 @@ mod acp_deadlines;
 #[cfg(target_os = "linux")]
 mod acp_table;
 mod canary;
+#[cfg(target_os = "linux")]
+mod command_check;
+#[cfg(target_os = "linux")]
+mod command_config;
+#[cfg(target_os = "linux")]
+mod command_process;
+#[cfg(target_os = "linux")]
+mod command_run;
+#[cfg(target_os = "linux")]
+mod command_session;
+#[cfg(target_os = "linux")]
+mod command_signals;
+#[cfg(target_os = "linux")]
+mod command_streams;
+#[cfg(target_os = "linux")]
+mod command_support;
+#[cfg(target_os = "linux")]
+mod command_terminal;
+#[cfg(target_os = "linux")]
+mod command_usage;
 mod concurrency;
 #[cfg(target_os = "linux")]
 mod descriptors;
