@@ -27,10 +27,11 @@ pub(crate) struct Started<'a> {
 impl<'a> Started<'a> {
     /// Starts a prepared command.
     pub(crate) fn new(place: &'a Place, command: &mut Command) -> Self {
+        let begun = Instant::now();
         let mut child = command.spawn().unwrap();
         Self {
             place,
-            begun: Instant::now(),
+            begun,
             stdin: child.stdin.take(),
             stdout: child.stdout.take().map(reading),
             stderr: child.stderr.take().map(reading),

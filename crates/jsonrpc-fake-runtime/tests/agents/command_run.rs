@@ -1,10 +1,15 @@
 //! `subagent run`, from the command line to what a shell sees: answers, failures, JSON objects, exit codes.
 
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+
 use jsonrpc_fake_runtime::Script;
 use jsonrpc_fake_runtime::acp::AcpSteps as _;
 use serde_json::json;
+use subagent_acp::AcpConfig;
 
-use crate::command_support::{Place, command_line, until};
+use crate::acp_table::wedge::{Wedge, Wedged, after_hanging};
+use crate::command_support::{Place, command_line};
 use crate::support::{FakeAgent, SOON};
 
 const SPAWN_FAILURE: &str =
@@ -120,41 +125,47 @@ fn a_run_that_did_not_start_is_told_on_stderr() {
     assert_eq!(run.seen(), (1, "", format!("{SPAWN_FAILURE}\n").as_str()));
 }
 
-/// The fake takes tens of milliseconds to die, and the ladder waits for a thousandth of one after each step. Still the
-/// machine may be slower than that, so there are several attempts.
-#[test]
-fn after_a_failed_teardown_the_results_members_stay_and_the_call_is_an_error() {
-    let slow_death = jsonrpc_fake_runtime::example_program("slow_death").unwrap();
-    let script = Script::acp()
-        .ignore_eof()
-        .ignore_sigterm()
-        .prompted()
-        .chunk("the answer")
-        .end_turn();
-    let attempts = 20;
-    for _ in 0..attempts {
-        let place = Place::new();
-        let words = place.fake_of(&slow_death, "agent", &script);
-        let windows = "    disposeEofGraceMs: 0.001\n    disposeGraceMs: 0.001\n";
-        place.write("work/subagents.yml", Place::entry_of("agent", &words, windows));
-        let mut command = place.command(["run", "--format", "json", "count"]);
-        let run = place.start(&mut command).finish_whatever_is_left();
-        until("the agent is gone in the end", || place.living().is_empty());
-        if run.code() == 0 {
-            continue;
-        }
-        assert_eq!((run.code(), run.stderr.as_str()), (1, ""));
-        assert_eq!(
-            run.redacted_json(),
-            r#"{"tool":"subagent","provider":"agent","runId":"[id]","stopReason":"completed","isError":true,"#
-                .to_owned()
-                + r#""output":[{"type":"text","text":"the answer"}],"diagnostic":null,"text":"Error: "#
-                + "subagent-acp: Subagent failure (provider: ACP; stage: teardown; category: unknown)"
-                + r#"","timingsMs":{"start":[ms],"run":[ms],"dispose":[ms]}}"#
-        );
-        return;
-    }
-    panic!("no teardown failed in {attempts} attempts");
+#[tokio::test]
+async fn after_a_failed_teardown_the_results_members_stay_and_the_call_is_an_error() {
+    let place = Place::new();
+    let script = after_hanging(Script::acp().prompted().chunk("the answer").end_turn());
+    let words = place.fake("agent", &script);
+    let mut config = AcpConfig::new(&words[0]);
+    config.args = words[1..].iter().map(Into::into).collect();
+    let wedge = Wedge::locked();
+    wedge.applied(Wedged::Leader, &mut config);
+
+    let text = |text: &OsStr| text.to_str().unwrap().to_owned();
+    let words: Vec<_> = [&config.command]
+        .into_iter()
+        .chain(&config.args)
+        .map(|word| text(word))
+        .collect();
+    let env: BTreeMap<_, _> = config
+        .env
+        .iter()
+        .map(|(name, value)| (text(name), text(value)))
+        .collect();
+    let more = format!(
+        "    env: {}\n    disposeEofGraceMs: 200\n    disposeGraceMs: 200\n",
+        serde_json::to_string(&env).unwrap()
+    );
+    place.write("work/subagents.yml", Place::entry_of("agent", &words, &more));
+
+    let started = place.start(&mut place.command(["run", "--format", "json", "count"]));
+    let pid = wedge.hanging(&place.work()).await;
+    let run = started.finish_whatever_is_left();
+    wedge.undo(pid).await;
+    place.assert_nothing_left();
+    assert_eq!((run.code(), run.stderr.as_str()), (1, ""));
+    assert_eq!(
+        run.redacted_json(),
+        r#"{"tool":"subagent","provider":"agent","runId":"[id]","stopReason":"completed","isError":true,"#
+            .to_owned()
+            + r#""output":[{"type":"text","text":"the answer"}],"diagnostic":null,"text":"Error: "#
+            + "subagent-acp: Subagent failure (provider: ACP; stage: teardown; category: unknown)"
+            + r#"","timingsMs":{"start":[ms],"run":[ms],"dispose":[ms]}}"#
+    );
 }
 
 #[test]

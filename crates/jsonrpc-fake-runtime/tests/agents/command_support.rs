@@ -3,7 +3,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -56,16 +56,11 @@ impl Place {
 
     /// A fake that runs `script`, as the words of its command line.
     pub(crate) fn fake(&self, name: &str, script: &Script) -> Vec<String> {
-        self.fake_of(&fake_program(), name, script)
-    }
-
-    /// The same with another program that is a fake.
-    pub(crate) fn fake_of(&self, program: &Path, name: &str, script: &Script) -> Vec<String> {
         let dir = self.path(name);
         fs::create_dir_all(&dir).unwrap();
         let prepared = Prepared::in_dir(dir, script).unwrap();
         let args = prepared.args().into_iter().map(|arg| arg.into_string().unwrap());
-        std::iter::once(program.to_str().unwrap().to_owned())
+        std::iter::once(fake_program().to_str().unwrap().to_owned())
             .chain(args)
             .collect()
     }
