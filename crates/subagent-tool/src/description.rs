@@ -35,6 +35,18 @@ pub struct Parameter {
 pub enum ParameterKind {
     /// A JSON string.
     String,
+    /// A JSON boolean.
+    Boolean {
+        /// What a call without it means.
+        default: bool,
+    },
+    /// A JSON number without a fraction, zero or more.
+    Integer {
+        /// What a call without it means.
+        default: u64,
+        /// A greater one is taken for this one.
+        maximum: u64,
+    },
 }
 
 impl ParameterKind {
@@ -42,7 +54,25 @@ impl ParameterKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::String => "string",
+            Self::Boolean { .. } => "boolean",
+            Self::Integer { .. } => "integer",
         }
+    }
+}
+
+impl Parameter {
+    fn schema(&self) -> Value {
+        let mut schema = json!({"type": self.kind.as_str(), "description": self.description});
+        match self.kind {
+            ParameterKind::String => {}
+            ParameterKind::Boolean { default } => schema["default"] = default.into(),
+            ParameterKind::Integer { default, maximum } => {
+                schema["default"] = default.into();
+                schema["minimum"] = 0.into();
+                schema["maximum"] = maximum.into();
+            }
+        }
+        schema
     }
 }
 
@@ -75,15 +105,24 @@ impl ToolDescription {
         }
     }
 
+    /// The same with the argument by which a model asks for a background job.
+    #[must_use]
+    pub fn with_background(mut self) -> Self {
+        self.parameters.push(Parameter {
+            name: "run_in_background",
+            kind: ParameterKind::Boolean { default: false },
+            description: BACKGROUND,
+            required: false,
+        });
+        self
+    }
+
     /// The JSON schema of the arguments: an object with the parameters and nothing else.
     pub fn input_schema(&self) -> Value {
         let properties: Map<_, _> = self
             .parameters
             .iter()
-            .map(|parameter| {
-                let schema = json!({"type": parameter.kind.as_str(), "description": parameter.description});
-                (parameter.name.to_owned(), schema)
-            })
+            .map(|parameter| (parameter.name.to_owned(), parameter.schema()))
             .collect();
         let required: Vec<_> = self
             .parameters
@@ -111,6 +150,9 @@ const INHERITING_TEXT: &str = "Delegates a task to a subagent that works on it a
 const INHERITING_PROMPT: &str = "The task: the goal and the form the answer should have. What stands in this \
     conversation need not be repeated.";
 
+const BACKGROUND: &str = "Set it to true to start the task as a background job and get the job's id at once, instead \
+    of waiting for the answer. job_output then returns the answer, job_list shows your jobs, job_kill stops one.";
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,6 +173,18 @@ mod tests {
                 "additionalProperties": false,
             })
         );
+    }
+
+    #[test]
+    fn a_background_job_has_to_be_asked_for() {
+        let schema = ToolDescription::new("subagent", false)
+            .with_background()
+            .input_schema();
+        assert_eq!(
+            schema["properties"]["run_in_background"],
+            json!({"type": "boolean", "description": BACKGROUND, "default": false})
+        );
+        assert_eq!(schema["required"], json!(["description", "prompt"]));
     }
 
     #[test]

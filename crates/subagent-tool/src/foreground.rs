@@ -20,7 +20,8 @@ pub struct ToolOptions {
     pub provider: String,
     /// The name that the model calls. Default [`DEFAULT_TOOL_NAME`].
     pub tool_name: String,
-    /// Whether the deployment lets the model run tasks in the background. Default true. It changes nothing about
+    /// Whether the deployment lets the model run tasks in the background. Default true. Without it the description has
+    /// no such argument and [`SubagentTool::start_background`] refuses every call. It changes nothing about
     /// [`SubagentTool::call`], which always waits.
     pub background: bool,
     /// How deep the child may delegate further, for a provider that enforces such a limit. Default `None`: that is the
@@ -99,7 +100,10 @@ impl SubagentTool {
                 provider: options.provider,
             });
         }
-        let description = ToolDescription::new(&options.tool_name, provider.inherits_parent_context());
+        let mut description = ToolDescription::new(&options.tool_name, provider.inherits_parent_context());
+        if options.background {
+            description = description.with_background();
+        }
         Ok(Self {
             registry,
             options,
@@ -133,11 +137,17 @@ impl SubagentTool {
     /// It has no bound of its own: a run ends by its provider's deadlines or by [`Context::cancel`], a teardown within
     /// the provider's windows. Dropping the future is safe and impatient: the child's process group is killed at once.
     pub async fn call(&self, call: Call, context: Context) -> Outcome {
+        self.perform(self.request(call, context)).await
+    }
+
+    pub(crate) fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// One run, from its start to the end of its teardown.
+    pub(crate) async fn perform(&self, request: StartRequest) -> Outcome {
         let began = Instant::now();
-        let started = self
-            .registry
-            .start(&self.options.provider, self.request(call, context))
-            .await;
+        let started = self.registry.start(&self.options.provider, request).await;
         let start = began.elapsed();
         let run = match started {
             Ok(run) => run,
@@ -182,7 +192,8 @@ impl SubagentTool {
         }
     }
 
-    fn request(&self, call: Call, context: Context) -> StartRequest {
+    /// What the provider is asked for.
+    pub(crate) fn request(&self, call: Call, context: Context) -> StartRequest {
         let mut request = StartRequest::text(call.prompt, context.parent);
         request.label = (!call.description.is_empty()).then_some(call.description);
         request.cancel = context.cancel;

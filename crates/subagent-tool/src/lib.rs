@@ -1,4 +1,5 @@
-//! The tool that a model calls to delegate a task, over any provider of the seam.
+//! The tool that a model calls to delegate a task, over any provider of the seam, and the background jobs that such a
+//! task, or any other work, can run as.
 //!
 //! [`SubagentTool::call`] runs one task to its end: start, result, teardown. What comes back holds the text that the
 //! calling model reads, word for word, and beside it the facts that the text was made from. [`presentation`] makes that
@@ -16,13 +17,20 @@
 //! println!("{}", outcome.text);
 //! # Ok(()) }
 //! ```
+//!
+//! [`SubagentTool::start_background`] takes the same call and returns at once, with a job of a [`jobs::Session`].
+//! [`jobs`] holds the table of all jobs and the tools over them; [`settlement`] says what a run makes of its job.
 
+mod background;
 mod description;
 mod error;
 mod foreground;
+pub mod jobs;
 mod outcome;
 pub mod presentation;
+pub mod settlement;
 
+pub use background::{Refusal, Started};
 pub use description::{Parameter, ParameterKind, ToolDescription};
 pub use error::ToolError;
 pub use foreground::{Call, Context, DEFAULT_TOOL_NAME, SubagentTool, ToolOptions};

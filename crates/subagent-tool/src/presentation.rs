@@ -1,9 +1,11 @@
 //! The text that a calling model reads about a run. Owns its words, as pure functions of results and errors; nothing
-//! else in this workspace composes such a text.
+//! else in this workspace composes such a text. What it reads about a background job is [`jobs`](crate::jobs)'.
 
 use std::fmt::Write as _;
 
 use subagent_seam::{DisposeError, RunResult, StartError, StopReason, text_of};
+
+use crate::jobs::JobId;
 
 /// What stands in for an answer without text, so that a model can tell "finished, said nothing" from a failure.
 pub const NO_OUTPUT: &str = "(the subagent completed without output)";
@@ -24,6 +26,11 @@ pub fn of_start_error(error: &StartError) -> String {
     of_error(error)
 }
 
+/// The text of a call that goes on as this background job.
+pub fn of_background_start(job: &JobId) -> String {
+    format!("started background subagent job {job}")
+}
+
 /// What a stop reason other than `completed` means, in a few words.
 pub fn headline(stop_reason: StopReason) -> &'static str {
     match stop_reason {
@@ -35,7 +42,8 @@ pub fn headline(stop_reason: StopReason) -> &'static str {
     }
 }
 
-fn answer(result: &RunResult) -> String {
+/// The text of a run that completed.
+pub(crate) fn answer(result: &RunResult) -> String {
     let text = text_of(&result.output);
     if is_blank(&text) {
         NO_OUTPUT.to_owned()
@@ -60,7 +68,8 @@ fn failure(result: &RunResult, dispose_error: Option<&DisposeError>) -> String {
     text
 }
 
-fn of_error(error: &dyn std::error::Error) -> String {
+/// The text of a call that came to nothing.
+pub(crate) fn of_error(error: &dyn std::error::Error) -> String {
     format!("Error: {error}")
 }
 

@@ -1,109 +1,12 @@
 //! Every row of the presentation table through a whole call, against a provider that runs nothing.
 
-use std::sync::{Arc, Mutex};
-
 use subagent_seam::{
-    BoxFuture, Capabilities, CheckError, ContentBlock, Diagnostic, DisposeError, FailureLine,
-    NO_START_CAPABILITIES, Parent, Provider, Registration, Registry, Run, RunId, RunResult, SafeFailure,
-    StartError, StartRequest, StopReason, closed_words,
+    Capabilities, ContentBlock, FailureLine, NO_START_CAPABILITIES, Parent, RunResult, SafeFailure,
+    StartError, StopReason,
 };
-use subagent_tool::{Call, Context, SubagentTool, ToolError, ToolOptions};
+use subagent_tool::{Call, Context, ToolOptions};
 
-closed_words! {
-    enum Words { Package = "subagent-acp", Acp = "ACP", Prompt = "prompt", Transport = "transport",
-                 Process = "process", ProcessStart = "process-start", Teardown = "teardown", Unknown = "unknown" }
-}
-
-/// How the scripted provider's one kind of run goes.
-enum Plan {
-    StartFails(StartError),
-    Ends(RunResult, Result<(), DisposeError>),
-    WaitsForCancel,
-}
-
-struct Scripted {
-    plan: Plan,
-    capabilities: Capabilities,
-    requests: Arc<Mutex<Vec<StartRequest>>>,
-}
-
-impl Provider for Scripted {
-    fn name(&self) -> &'static str {
-        "acp"
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.capabilities
-    }
-
-    fn inherits_parent_context(&self) -> bool {
-        false
-    }
-
-    fn start(&self, request: StartRequest) -> BoxFuture<'_, Result<Run, StartError>> {
-        let cancel = request.cancel.clone();
-        self.requests
-            .lock()
-            .expect("no test panics with the lock")
-            .push(request);
-        Box::pin(async move {
-            let (run, driver) = Run::publish(RunId::fresh());
-            match &self.plan {
-                Plan::StartFails(error) => return Err(error.clone()),
-                Plan::Ends(result, disposed) => {
-                    let (result, disposed) = (result.clone(), disposed.clone());
-                    tokio::spawn(async move {
-                        driver.settle(result);
-                        driver.dispose_requested().await;
-                        driver.finish(disposed);
-                    });
-                }
-                Plan::WaitsForCancel => {
-                    tokio::spawn(async move {
-                        cancel.cancelled().await;
-                        driver.settle(RunResult::new(StopReason::Aborted, vec!["so far".into()]));
-                        driver.dispose_requested().await;
-                        driver.finish(Ok(()));
-                    });
-                }
-            }
-            Ok(run)
-        })
-    }
-
-    fn check(&self, _: StartRequest) -> BoxFuture<'_, Result<(), CheckError>> {
-        Box::pin(async { Ok(()) })
-    }
-}
-
-/// A registry with one scripted provider, and what that provider was asked.
-struct Stage {
-    registry: Registry,
-    requests: Arc<Mutex<Vec<StartRequest>>>,
-    _registered: Registration,
-}
-
-impl Stage {
-    fn set(plan: Plan, capabilities: Capabilities) -> Self {
-        let registry = Registry::new();
-        let requests = Arc::default();
-        let provider = Scripted {
-            plan,
-            capabilities,
-            requests: Arc::clone(&requests),
-        };
-        let registered = registry.register(Arc::new(provider)).expect("the name is free");
-        Self {
-            registry,
-            requests,
-            _registered: registered,
-        }
-    }
-
-    fn tool(&self, options: ToolOptions) -> Result<SubagentTool, ToolError> {
-        SubagentTool::new(self.registry.clone(), options)
-    }
-}
+use crate::support::{Plan, Stage, Words, diagnostic, ended, teardown_failure};
 
 /// The text and the error flag of a call whose run goes as planned; checks the facts beside them.
 async fn presented(plan: Plan) -> (String, bool) {
@@ -125,19 +28,6 @@ async fn presented(plan: Plan) -> (String, bool) {
     // A registry with a live run would not shut down without disposing of it; here there is nothing left to do.
     stage.registry.shutdown().await.expect("no run is left");
     (outcome.text, outcome.is_error)
-}
-
-fn ended(stop_reason: StopReason, output: &[&str]) -> RunResult {
-    RunResult::new(stop_reason, output.iter().map(|text| (*text).into()).collect())
-}
-
-fn diagnostic() -> Diagnostic {
-    FailureLine::new(Words::Acp, Words::Prompt, Words::Transport).into()
-}
-
-fn teardown_failure() -> DisposeError {
-    let line = FailureLine::new(Words::Acp, Words::Teardown, Words::Unknown);
-    DisposeError::Failed(SafeFailure::new(Words::Package, line).caused_by(std::io::Error::other("raw")))
 }
 
 async fn cleanly(result: RunResult) -> (String, bool) {
