@@ -26,6 +26,7 @@ mod notification;
 mod options;
 mod session;
 mod subscription;
+mod waiting;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,8 +50,9 @@ pub use subscription::{Delivery, Subscription};
 
 pub(crate) use error::excerpt;
 
-use actor::{Ask, Mailroom};
+use actor::Mailroom;
 use subscription::Filter;
+use waiting::Ask;
 
 /// One runtime process. Clones are handles of the same one.
 ///

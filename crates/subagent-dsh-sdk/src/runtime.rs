@@ -16,7 +16,7 @@ use crate::plan::RuntimePlan;
 use crate::wire::{InitializeParams, METHOD_NOT_FOUND, ServerInfo, ShutdownParams, method, server_info};
 
 /// How long the exit of a runtime whose pipe closed is awaited. It decides nothing: it is told to the host.
-const EXIT_GRACE: Duration = Duration::from_millis(200);
+const EXIT_GRACE: Duration = Duration::from_millis(500);
 
 /// A runtime that is being talked to.
 #[derive(Debug)]

@@ -204,6 +204,29 @@ async fn a_dead_runtime_fails_what_is_open_and_what_comes_at_once() {
 }
 
 #[tokio::test]
+async fn a_request_that_cannot_be_written_learns_of_the_end_and_the_last_words_are_delivered() {
+    let script = Script::dsh_sdk()
+        .initialize()
+        .step(jsonrpc_fake_runtime::Step::CloseStdin)
+        .touch("closed")
+        .wait_for_file("go")
+        .event_of("session-1", "turn/end", json!({}))
+        .exit(7);
+    let runtime = FakeRuntime::running(&script);
+    let client = runtime.client().await;
+    let mut news = client.subscribe(|_| true);
+    runtime.reached("closed").await;
+    let (asked, ()) = tokio::join!(client.request("vendor/ask", json!({}), SOON), async {
+        runtime.go("go");
+    });
+    let error = asked.unwrap_err();
+    assert_eq!(error.to_string(), "the runtime cannot be talked to: exit code 7");
+    assert!(matches!(news.next().await, Some(Delivery::Notification(_))));
+    assert!(news.next().await.is_none());
+    client.close().await.unwrap();
+}
+
+#[tokio::test]
 async fn many_requests_that_are_open_all_fail_with_the_runtime() {
     let runtime = FakeRuntime::running(&Script::dsh_sdk().initialize().wait_for_file("go").exit(0));
     let client = runtime.client().await;

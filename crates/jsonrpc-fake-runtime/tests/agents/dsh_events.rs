@@ -101,3 +101,18 @@ async fn the_frames_of_a_run_are_those_of_the_protocol() {
         ]
     );
 }
+
+#[tokio::test]
+async fn the_last_words_of_a_child_that_no_longer_listens_are_folded() {
+    // The answer to its own question cannot be written, so the conversation is over before the child is.
+    let script = Script::dsh_sdk()
+        .accepted()
+        .step(jsonrpc_fake_runtime::Step::CloseStdin)
+        .request("ask", "host/invented", json!({}))
+        .sleep_ms(50)
+        .delta("last words")
+        .completed()
+        .exit(0);
+    let outcome = FakeRuntime::running(&script).delegate("do it").await;
+    assert_eq!((outcome.text.as_str(), outcome.is_error), ("last words", false));
+}

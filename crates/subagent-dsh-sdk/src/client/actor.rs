@@ -1,36 +1,23 @@
-//! The one task that owns a runtime, and the room through which everybody talks to it. Owns the order of requests, which
-//! answers are awaited, and what everybody is told when the runtime ends.
+//! The one task that owns a runtime, and the room through which everybody talks to it. Owns the order of requests, and
+//! what everybody is told when the runtime ends; who waits for which answer is `waiting`'s.
 
-use std::collections::HashMap;
-use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::task::Poll;
 
-use serde_json::Value;
-use serde_json::value::RawValue;
 use subagent_seam::TeardownUrgency;
 use subagent_subprocess::TeardownError;
-use subagent_subprocess::rpc::{Incoming, RequestId, RpcError};
-use tokio::sync::{mpsc, oneshot, watch};
+use subagent_subprocess::rpc::{Incoming, PeerId, RpcError};
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::subscription::Subscribers;
+use super::waiting::{Ask, Waiting};
 use super::{ClientError, CloseError, Notification};
 use crate::plan::RuntimePlan;
 use crate::runtime::Runtime;
 
 /// How many requests wait for their turn at most; further callers wait outside.
 const MOST_WAITING: usize = 64;
-
-/// A request on its way to the runtime.
-#[derive(Debug)]
-pub(super) struct Ask {
-    pub(super) method: String,
-    pub(super) params: Value,
-    /// Whoever awaits the answer; one who stops waiting drops the other end.
-    pub(super) answer: oneshot::Sender<Result<Box<RawValue>, ClientError>>,
-}
 
 type Closed = Result<(), Arc<TeardownError>>;
 
@@ -68,8 +55,7 @@ impl Mailroom {
             runtime,
             plan,
             asked,
-            open: HashMap::new(),
-            unsent: Vec::new(),
+            waiting: Waiting::default(),
             subscribers: Arc::clone(&subscribers),
             shared: Arc::clone(&shared),
         };
@@ -127,9 +113,7 @@ struct Actor {
     runtime: Runtime,
     plan: RuntimePlan,
     asked: mpsc::Receiver<Ask>,
-    open: HashMap<RequestId, Ask>,
-    /// Requests that could not be written. They fail with the conversation, and so with all that is known by then.
-    unsent: Vec<Ask>,
+    waiting: Waiting,
     subscribers: Arc<Subscribers>,
     shared: Arc<Shared>,
 }
@@ -152,7 +136,7 @@ impl Actor {
             if fault.transport().is_some_and(|closed| closed.exit.is_some()) {
                 // What the pipe still holds was written before the exit. This ends by itself: the pipe gets no more.
                 while let Ok(incoming) = self.runtime.agent.next().await {
-                    self.subscribers.take(&mut self.open, incoming);
+                    take(&self.subscribers, &mut self.waiting, incoming);
                 }
             }
             let _ = self.shared.fault.set(fault.clone());
@@ -192,15 +176,16 @@ impl Actor {
                 biased;
                 () = shared.close.cancelled() => return Stop::Close,
                 () = shared.abandoned.cancelled() => return Stop::Abandoned,
-                given_up = given_up(&mut self.open) => {
-                    self.open.remove(&given_up);
-                    self.runtime.agent.connection().forget(given_up);
+                given_up = self.waiting.given_up() => {
+                    self.waiting.forget(given_up, self.runtime.agent.connection());
                 }
-                Some(ask) = self.asked.recv(), if room => self.send(ask),
+                Some(ask) = self.asked.recv(), if room => {
+                    self.waiting.send(ask, self.runtime.agent.connection());
+                }
                 () = drained, if !room => {}
                 incoming = self.runtime.agent.next() => {
                     let taken = match incoming {
-                        Ok(incoming) => self.subscribers.take(&mut self.open, incoming),
+                        Ok(incoming) => take(&self.subscribers, &mut self.waiting, incoming),
                         Err(error) => return Stop::Broken(error),
                     };
                     if let Some(id) = taken && let Err(error) = self.runtime.turn_down(&id) {
@@ -208,20 +193,6 @@ impl Actor {
                     }
                 }
             }
-        }
-    }
-
-    /// Sends a request.
-    fn send(&mut self, ask: Ask) {
-        if ask.answer.is_closed() {
-            return;
-        }
-        match self.runtime.agent.connection().request(&ask.method, &ask.params) {
-            Ok(id) => {
-                self.open.insert(id, ask);
-            }
-            // The runtime may have last words. Once they are read the failure shows as the end of the conversation.
-            Err(_) => self.unsent.push(ask),
         }
     }
 
@@ -243,10 +214,7 @@ impl Actor {
     /// Fails every open request and ends every subscription.
     fn fail_everybody(&mut self, fault: &ClientError) {
         self.subscribers.end();
-        let open = self.open.drain().map(|(_, ask)| ask);
-        for ask in open.chain(self.unsent.drain(..)) {
-            let _ = ask.answer.send(Err(fault.clone()));
-        }
+        self.waiting.fail(fault);
     }
 }
 
@@ -257,80 +225,16 @@ impl Drop for Actor {
     }
 }
 
-impl Subscribers {
-    /// Hands a frame to whoever waits for it. The id of a request of the runtime is returned, to be turned down.
-    fn take(
-        &self,
-        open: &mut HashMap<RequestId, Ask>,
-        incoming: Incoming<'_>,
-    ) -> Option<subagent_subprocess::rpc::PeerId> {
-        match incoming {
-            Incoming::Notification { method, params, .. } => {
-                if !self.is_empty() {
-                    self.deliver(Notification::read(&method, params));
-                }
+/// Hands a frame to whoever waits for it. The id of a request of the runtime is returned, to be turned down.
+fn take(subscribers: &Subscribers, waiting: &mut Waiting, incoming: Incoming<'_>) -> Option<PeerId> {
+    match incoming {
+        Incoming::Notification { method, params, .. } => {
+            if !subscribers.is_empty() {
+                subscribers.deliver(Notification::read(&method, params));
             }
-            Incoming::Response { id, outcome } => {
-                if let Some(ask) = open.remove(&id) {
-                    let outcome = outcome
-                        .map(RawValue::to_owned)
-                        .map_err(|error| ClientError::Response {
-                            method: ask.method,
-                            error,
-                        });
-                    let _ = ask.answer.send(outcome);
-                }
-            }
-            Incoming::Request { id, .. } => return Some(id),
         }
-        None
+        Incoming::Response { id, outcome } => waiting.answer(id, outcome),
+        Incoming::Request { id, .. } => return Some(id),
     }
-}
-
-/// Waits for somebody to stop waiting for an answer. Cancel-safe.
-async fn given_up(open: &mut HashMap<RequestId, Ask>) -> RequestId {
-    poll_fn(|cx| {
-        for (id, ask) in open.iter_mut() {
-            if ask.answer.poll_closed(cx).is_ready() {
-                return Poll::Ready(*id);
-            }
-        }
-        Poll::Pending
-    })
-    .await
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn a_request_that_nobody_awaits_any_more_is_found() {
-        let mut open = HashMap::new();
-        let (answer, answered) = oneshot::channel();
-        let (patient, _patient) = oneshot::channel();
-        let mut connection = subagent_subprocess::rpc::Connection::new(
-            subagent_subprocess::rpc::Buffered::new(tokio::io::empty()),
-            tokio::io::sink(),
-            subagent_subprocess::rpc::Limits {
-                max_frame_bytes: 100,
-                max_queued_bytes: 100,
-            },
-        );
-        let mut ids = Vec::new();
-        for answer in [answer, patient] {
-            let id = connection.request("m", &()).unwrap();
-            ids.push(id);
-            let ask = Ask {
-                method: "m".to_owned(),
-                params: Value::Null,
-                answer,
-            };
-            open.insert(id, ask);
-        }
-        let waiter = tokio::spawn(async move { given_up(&mut open).await });
-        tokio::task::yield_now().await;
-        drop(answered);
-        assert_eq!(waiter.await.unwrap(), ids[0]);
-    }
+    None
 }
