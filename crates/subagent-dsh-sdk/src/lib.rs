@@ -28,6 +28,7 @@ pub mod client;
 mod config;
 mod error;
 mod failure;
+mod hearing;
 mod plan;
 mod provider;
 mod run;

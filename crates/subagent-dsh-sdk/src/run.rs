@@ -1,31 +1,28 @@
 //! A published run, from its prompt to its proven end. Owns the one loop over what can happen while the run goes on,
-//! and what is still owed to the child afterwards.
+//! and what is still owed to the child afterwards; what a frame means for the run is `hearing`'s.
 
 use std::future::Future;
 use std::pin::pin;
 
 use serde_json::value::RawValue;
-use subagent_seam::{Attempt, ContentBlock, Diagnostic, RunDriver, StartRequest, settle};
+use subagent_seam::{Attempt, ContentBlock, RunDriver, StartRequest, settle};
 use subagent_subprocess::Deadlines;
-use subagent_subprocess::rpc::{Incoming, RequestId, RpcError};
+use subagent_subprocess::rpc::RpcError;
 
 use crate::DshSdkError;
-use crate::activity::{Activity, Backlog, Outcome, Place, Told};
+use crate::activity::Outcome;
 use crate::child::{Broken, Child};
-use crate::client::{ClientError, TurnEnd, Violation, excerpt, fresh_session_id};
+use crate::client::{ClientError, TurnEnd, excerpt};
 use crate::failure::{Stage, terminal};
-use crate::wire::update::Update;
-use crate::wire::{PromptParams, TextBlock, message_id, method};
+use crate::hearing::{Hearing, Taken};
+use crate::wire::{PromptParams, TextBlock, method};
 
 /// Drives a published run to its end: prompts, settles, waits for the teardown to be asked for, tears down.
-pub(crate) async fn drive(request: StartRequest, child: Child, driver: RunDriver) {
-    let mut run = Prompted {
-        hearing: Hearing::Waiting(Backlog::bounded(child.settings.plan.limits.max_frame_bytes)),
-        child,
-        session_id: fresh_session_id(),
-        prompt: None,
-    };
-    run.child.run = Some(driver.id());
+pub(crate) async fn drive(request: StartRequest, mut child: Child, driver: RunDriver) {
+    child.run = Some(driver.id());
+    let max_early_bytes = child.settings.plan.limits.max_frame_bytes;
+    let hearing = Hearing::of_fresh_session(max_early_bytes, child.settings.max_output_bytes);
+    let mut run = Prompted { child, hearing };
 
     let ending = run.prompt(&request, &driver).await;
     run.settle(ending, &driver).await;
@@ -37,18 +34,7 @@ pub(crate) async fn drive(request: StartRequest, child: Child, driver: RunDriver
 /// A child that was given its prompt.
 struct Prompted {
     child: Child,
-    /// Private to the wire: the parent knows the run by another id.
-    session_id: String,
     hearing: Hearing,
-    /// The prompt's request, as long as it has no answer.
-    prompt: Option<RequestId>,
-}
-
-/// What has been heard of the run's own session.
-enum Hearing {
-    /// The receipt has not come: nothing can be understood yet.
-    Waiting(Backlog),
-    Following(Activity),
 }
 
 /// How a run ended.
@@ -74,33 +60,36 @@ impl Prompted {
                 () = driver.dispose_requested() => {}
             }
         });
-        let broke = match self.send(&request.prompt) {
-            Err(error) => error,
-            Ok(prompt) => {
-                self.prompt = Some(prompt);
-                let settings = &self.child.settings;
-                let deadlines = Deadlines::starting_now(settings.run_timeout, settings.idle_timeout);
-                loop {
-                    let last_frame = self.child.runtime.agent.connection().last_frame_at();
-                    tokio::select! {
-                        biased;
-                        () = &mut cancelled => return Ending::Cancelled,
-                        (deadline, after) = deadlines.passed(last_frame) => {
-                            return Ending::Failed(Broken::deadline(Stage::SessionRun, deadline, after));
+        let broke = if let Err(error) = self.send(&request.prompt) {
+            error
+        } else {
+            let settings = &self.child.settings;
+            let deadlines = Deadlines::starting_now(settings.run_timeout, settings.idle_timeout);
+            loop {
+                let last_frame = self.child.runtime.agent.connection().last_frame_at();
+                tokio::select! {
+                    biased;
+                    () = &mut cancelled => return self.cut_short(Ending::Cancelled),
+                    (deadline, after) = deadlines.passed(last_frame) => {
+                        // A frame that means nothing is not yielded, and restarts the idle deadline all the same.
+                        if self.child.runtime.agent.connection().last_frame_at() != last_frame {
+                            continue;
                         }
-                        event = self.next_event() => match event {
-                            Ok(None) => {}
-                            Ok(Some(ending)) => return ending,
-                            Err(error) => break error,
-                        },
+                        let broken = Broken::deadline(Stage::SessionRun, deadline, after);
+                        return self.cut_short(Ending::Failed(broken));
                     }
-                    self.child.runtime.tell_progress();
+                    event = self.next_event() => match event {
+                        Ok(None) => {}
+                        Ok(Some(ending)) => return ending,
+                        Err(error) => break error,
+                    },
                 }
+                self.child.runtime.tell_progress();
             }
         };
         let error = tokio::select! {
             biased;
-            () = &mut cancelled => return Ending::Cancelled,
+            () = &mut cancelled => return self.cut_short(Ending::Cancelled),
             error = self.child.runtime.explain(method::SESSION_PROMPT, broke) => error,
         };
         if error.transport().is_some_and(|closed| closed.exit.is_some()) {
@@ -114,58 +103,45 @@ impl Prompted {
         error.into()
     }
 
-    fn send(&mut self, prompt: &[ContentBlock]) -> Result<RequestId, RpcError> {
+    fn send(&mut self, prompt: &[ContentBlock]) -> Result<(), RpcError> {
         let texts = prompt.iter().filter_map(ContentBlock::as_text);
         let params = PromptParams {
-            session_id: &self.session_id,
+            session_id: self.hearing.session_id(),
             content_blocks: texts.map(TextBlock::new).collect(),
         };
-        self.child
-            .runtime
-            .agent
-            .connection()
-            .request(method::SESSION_PROMPT, &params)
+        let connection = self.child.runtime.agent.connection();
+        let prompt = connection.request(method::SESSION_PROMPT, &params)?;
+        self.hearing.prompted(prompt);
+        Ok(())
     }
 
     /// Takes the next frame: folds it, or turns down what the child asks; the ending of the run if it is that.
     /// Cancel-safe: a frame that was taken has been dealt with.
     async fn next_event(&mut self) -> Result<Option<Ending>, RpcError> {
-        let place = match self.child.runtime.agent.next().await? {
-            Incoming::Notification {
-                method,
-                params: Some(params),
-                ..
-            } => match Update::read(&method, params) {
-                Some(Update::Event { session_id, event }) if session_id == self.session_id => {
-                    self.hearing.hear(Told::Event(event))
-                }
-                Some(Update::Status { session_id, status }) if session_id == self.session_id => {
-                    self.hearing.hear(Told::Status(&status))
-                }
-                _ => return Ok(None),
-            },
-            Incoming::Response { id, outcome } if self.prompt == Some(id) => {
-                self.prompt = None;
-                let max_output_bytes = self.child.settings.max_output_bytes;
-                match outcome {
-                    Ok(answer) => self.hearing.receive(answer, max_output_bytes),
-                    Err(error) => Err(ClientError::Response {
-                        method: method::SESSION_PROMPT.to_owned(),
-                        error,
-                    }),
-                }
+        let taken = self.hearing.take(self.child.runtime.agent.next().await?);
+        self.follow(taken)
+    }
+
+    fn follow(&mut self, taken: Taken) -> Result<Option<Ending>, RpcError> {
+        match taken {
+            Taken::Nothing => Ok(None),
+            Taken::End => Ok(Some(Ending::Idle)),
+            Taken::Failed(error) => Ok(Some(error.into())),
+            Taken::Asked(id) => self.child.runtime.turn_down(&id).map(|()| None),
+        }
+    }
+
+    /// Ends the run from our side: folds what the child had written by now, and waits for nothing more. How that would
+    /// have ended comes too late.
+    fn cut_short(&mut self, ending: Ending) -> Ending {
+        let arrived = self.child.runtime.agent.connection().arrived_bytes();
+        while let Some(Ok(frame)) = self.child.runtime.agent.connection().next_arrived(arrived) {
+            let taken = self.hearing.take(frame);
+            if !matches!(self.follow(taken), Ok(None)) {
+                break;
             }
-            Incoming::Request { id, .. } => {
-                self.child.runtime.turn_down(&id)?;
-                return Ok(None);
-            }
-            Incoming::Notification { .. } | Incoming::Response { .. } => return Ok(None),
-        };
-        Ok(match place {
-            Ok(Place::End) => Some(Ending::Idle),
-            Ok(Place::Before | Place::Within) => None,
-            Err(error) => Some(error.into()),
-        })
+        }
+        ending
     }
 
     /// Gives the run its result and reports what the parent is not told.
@@ -199,7 +175,6 @@ impl Prompted {
         };
         driver.settle(settle(attempt));
         if let Some((stage, shown, error)) = raw {
-            let shown: Option<Diagnostic> = shown;
             self.child.report(stage, shown.as_ref(), &error).await;
         }
     }
@@ -216,43 +191,6 @@ impl Prompted {
                     return disposal.await;
                 },
             }
-        }
-    }
-}
-
-impl Hearing {
-    /// Takes what the run's own session told.
-    fn hear(&mut self, told: Told<'_>) -> Result<Place, ClientError> {
-        match self {
-            Self::Following(activity) => Ok(activity.take(told)?),
-            Self::Waiting(backlog) => {
-                backlog.keep(told)?;
-                Ok(Place::Before)
-            }
-        }
-    }
-
-    /// Takes the receipt, and with it all that came before.
-    fn receive(&mut self, answer: &RawValue, max_output_bytes: usize) -> Result<Place, ClientError> {
-        let message_id = message_id(answer).ok_or_else(|| Violation::receipt(answer))?;
-        let following = Self::Following(Activity::of(message_id, max_output_bytes));
-        let (Self::Waiting(backlog), Self::Following(activity)) = (std::mem::replace(self, following), self)
-        else {
-            // A second receipt: the connection yields no second answer to one request.
-            return Ok(Place::Within);
-        };
-        Ok(backlog.replay(activity)?)
-    }
-
-    /// What was said and how it ended. Before the receipt nothing is known to be the run's own.
-    fn take_outcome(&mut self) -> Outcome {
-        match std::mem::replace(self, Self::Waiting(Backlog::bounded(0))) {
-            Self::Following(activity) => activity.into_outcome(),
-            Self::Waiting(_) => Outcome {
-                output: Vec::new(),
-                end: None,
-                reason: None,
-            },
         }
     }
 }

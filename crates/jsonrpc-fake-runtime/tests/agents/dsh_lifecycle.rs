@@ -7,7 +7,7 @@ use jsonrpc_fake_runtime::{Script, Step};
 use subagent_seam::{Provider as _, StopReason, Urgency, text_of};
 
 use crate::dsh_support::FakeRuntime;
-use crate::support::{is_alive, note_pid};
+use crate::support::{SOON, is_alive, note_pid};
 
 /// Far below every window that is meant not to be waited for.
 const AT_ONCE: Duration = Duration::from_secs(4);
@@ -61,6 +61,47 @@ async fn dispose_cancels_a_run_and_is_shared() {
     assert!(first.is_ok() && second.is_ok() && run.dispose().await.is_ok());
     assert_eq!(run.result().await.stop_reason, StopReason::Aborted);
     assert!(!is_alive(runtime.pid("pid").await));
+}
+
+#[tokio::test]
+async fn what_waits_in_the_pipe_when_a_run_is_cut_short_is_kept() {
+    // One thread: while the test looks at the file and cancels, nobody reads the pipe.
+    for dispose in [false, true] {
+        let script = Script::dsh_sdk()
+            .initialize()
+            .prompt()
+            .wait_for_file("go")
+            .together(|s| s.mark().receipt().delta("partial"))
+            .touch("said")
+            .shutdown();
+        let runtime = FakeRuntime::running(&script);
+        let (run, cancel) = runtime.start_cancellable("do it").await;
+        let recording = runtime.recording();
+        crate::support::eventually("the prompt has arrived", || {
+            recording
+                .methods()
+                .unwrap()
+                .contains(&"session/prompt".to_owned())
+        })
+        .await;
+        runtime.go("go");
+        let begun = Instant::now();
+        while !runtime.dir().join("said").exists() {
+            assert!(begun.elapsed() < SOON);
+            std::thread::yield_now();
+        }
+        if dispose {
+            run.dispose().await.unwrap();
+        } else {
+            cancel.cancel();
+        }
+        let result = run.result().await;
+        assert_eq!(
+            (result.stop_reason, text_of(&result.output)),
+            (StopReason::Aborted, "partial".into())
+        );
+        run.dispose().await.unwrap();
+    }
 }
 
 #[tokio::test]
