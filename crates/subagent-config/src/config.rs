@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use subagent_acp::{AcpConfig, PermissionPolicy};
+use subagent_dsh_sdk::DshSdkConfig;
 
 use crate::problem::Problem;
 use crate::provider::{Origin, ProviderConfig, ProviderEntry};
@@ -66,6 +67,13 @@ pub enum CommandLine {
         /// How its permission requests are answered.
         permission: PermissionPolicy,
     },
+    /// A DeepSeek Harness SDK runtime: `--dsh-sdk 'COMMAND ARG…'`.
+    DshSdk {
+        /// The executable.
+        command: OsString,
+        /// Its arguments.
+        args: Vec<OsString>,
+    },
 }
 
 impl Config {
@@ -82,6 +90,11 @@ impl Config {
                 config.args = args;
                 config.permission = permission;
                 ("--acp", ProviderConfig::Acp(config))
+            }
+            CommandLine::DshSdk { command, args } => {
+                let mut config = DshSdkConfig::new(command);
+                config.args = args;
+                ("--dsh-sdk", ProviderConfig::DshSdk(config))
             }
         };
         let provider = ProviderEntry {

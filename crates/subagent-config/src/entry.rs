@@ -3,6 +3,7 @@
 
 mod acp;
 mod child;
+mod dsh_sdk;
 mod jobs;
 mod tool;
 
@@ -15,11 +16,8 @@ use crate::provider::{Origin, ProviderEntry};
 use crate::scope::Scope;
 use crate::tree::{Map, Node, Value};
 
-/// The kinds that this build reads.
-pub(crate) const KINDS: &[&str] = &[acp::NAME, tool::NAME, jobs::NAME];
-
-/// A kind that exists and that this build does not read.
-const NOT_BUILT: &str = "subagent-dsh-sdk";
+/// The kinds that there are.
+pub(crate) const KINDS: &[&str] = &[acp::NAME, dsh_sdk::NAME, tool::NAME, jobs::NAME];
 
 /// An entry that was read, as far as it could be.
 #[derive(Debug)]
@@ -67,6 +65,7 @@ pub(crate) fn table() -> Vec<Key> {
 pub(crate) fn options(kind: &str) -> Vec<Key> {
     match kind {
         acp::NAME => acp::table(),
+        dsh_sdk::NAME => dsh_sdk::table(),
         tool::NAME => tool::table(),
         jobs::NAME => jobs::table(),
         _ => Vec::new(),
@@ -131,6 +130,10 @@ fn read_map(scope: &mut Scope<'_>, map: Map, at: Position, disabled: &mut bool) 
             let origin = origin(scope, at);
             Some(Content::Provider(Box::new(acp::read(scope, fields, origin))))
         }
+        dsh_sdk::NAME => {
+            let origin = origin(scope, at);
+            Some(Content::Provider(Box::new(dsh_sdk::read(scope, fields, origin))))
+        }
         tool::NAME => tool::read(scope, fields).map(Content::Tool),
         _ => Some(Content::Jobs(jobs::read(scope, fields))),
     }
@@ -153,16 +156,7 @@ fn kind(scope: &mut Scope<'_>, name: &str, at: Position) -> Option<&'static str>
     if let Some(kind) = KINDS.iter().find(|kind| **kind == bare) {
         return Some(kind);
     }
-    if bare == NOT_BUILT {
-        let hint = format!(
-            "take the entry out; the entries that can stand here are {}",
-            KINDS.join(", ")
-        );
-        scope.fail(at, "name", Problem::KindNotBuilt { name: NOT_BUILT }, Some(hint));
-        return None;
-    }
-    let known = KINDS.iter().copied().chain([NOT_BUILT]);
-    let hint = nearest(bare, known).map(|near| format!("did you mean {near}?"));
+    let hint = nearest(bare, KINDS.iter().copied()).map(|near| format!("did you mean {near}?"));
     let problem = Problem::UnknownKind {
         name: name.to_owned(),
         known: KINDS,

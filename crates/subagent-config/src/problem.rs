@@ -80,12 +80,6 @@ pub enum Problem {
         /// The names that are known.
         known: &'static [&'static str],
     },
-    /// An entry of a kind that this build lacks.
-    #[error("entries named {name} are not supported by this build")]
-    KindNotBuilt {
-        /// The kind.
-        name: &'static str,
-    },
     /// A value that must have some text has none.
     #[error("must not be empty")]
     Empty,

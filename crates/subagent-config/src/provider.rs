@@ -2,11 +2,12 @@
 //! that place. The only file besides those in `entry` that names concrete providers.
 
 use std::collections::BTreeMap;
-use std::error::Error as _;
+use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
 use subagent_acp::{AcpConfig, AcpError, AcpProvider};
+use subagent_dsh_sdk::{DshSdkConfig, DshSdkError, DshSdkProvider};
 use subagent_seam::{Capabilities, Chain, HostReporter, NO_START_CAPABILITIES, Provider};
 
 use crate::error::{ConfigError, Place, Position};
@@ -24,6 +25,7 @@ pub struct ProviderEntry {
 #[derive(Clone, Debug)]
 pub(crate) enum ProviderConfig {
     Acp(AcpConfig),
+    DshSdk(DshSdkConfig),
 }
 
 /// Where an entry was written.
@@ -45,6 +47,7 @@ impl ProviderEntry {
     pub fn name(&self) -> &str {
         match &self.config {
             ProviderConfig::Acp(config) => &config.provider_name,
+            ProviderConfig::DshSdk(config) => &config.provider_name,
         }
     }
 
@@ -56,7 +59,7 @@ impl ProviderEntry {
     /// What the provider can honour at the start of a run.
     pub fn capabilities(&self) -> Capabilities {
         match &self.config {
-            ProviderConfig::Acp(_) => NO_START_CAPABILITIES,
+            ProviderConfig::Acp(_) | ProviderConfig::DshSdk(_) => NO_START_CAPABILITIES,
         }
     }
 
@@ -64,6 +67,15 @@ impl ProviderEntry {
     pub fn as_acp(&self) -> Option<&AcpConfig> {
         match &self.config {
             ProviderConfig::Acp(config) => Some(config),
+            ProviderConfig::DshSdk(_) => None,
+        }
+    }
+
+    /// The options, if this is a DSH SDK provider.
+    pub fn as_dsh_sdk(&self) -> Option<&DshSdkConfig> {
+        match &self.config {
+            ProviderConfig::DshSdk(config) => Some(config),
+            ProviderConfig::Acp(_) => None,
         }
     }
 
@@ -76,17 +88,30 @@ impl ProviderEntry {
         match &self.config {
             ProviderConfig::Acp(config) => match AcpProvider::new(config.clone(), reporter) {
                 Ok(provider) => Ok(Arc::new(provider)),
-                Err(error) => Err(Box::new(self.refused(&error))),
+                Err(error) => {
+                    let (key, cause) = match &error {
+                        AcpError::Option(option) => (option.key(), option.source()),
+                        // The constructor has no other; were there one, it would still be told.
+                        _ => ("config", error.source()),
+                    };
+                    Err(Box::new(self.refused(key, &error, cause)))
+                }
+            },
+            ProviderConfig::DshSdk(config) => match DshSdkProvider::new(config.clone(), reporter) {
+                Ok(provider) => Ok(Arc::new(provider)),
+                Err(error) => {
+                    let (key, cause) = match &error {
+                        DshSdkError::Option(option) => (option.key(), option.source()),
+                        DshSdkError::MaxTokens => ("maxTokens", None),
+                        _ => ("config", error.source()),
+                    };
+                    Err(Box::new(self.refused(key, &error, cause)))
+                }
             },
         }
     }
 
-    fn refused(&self, error: &AcpError) -> ConfigError {
-        let (key, cause) = match error {
-            AcpError::Option(option) => (option.key(), option.source()),
-            // The constructor has no other; were there one, it would still be told.
-            _ => ("config", error.source()),
-        };
+    fn refused(&self, key: &str, error: &dyn Error, cause: Option<&(dyn Error + 'static)>) -> ConfigError {
         let message = match cause {
             Some(cause) => format!("{error}: {}", Chain(cause)),
             None => error.to_string(),
@@ -104,21 +129,33 @@ impl ProviderConfig {
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Acp(_) => "subagent-acp",
+            Self::DshSdk(_) => "subagent-dsh-sdk",
         }
     }
 
     pub(crate) fn set_run_timeout(&mut self, timeout: Duration) {
         match self {
             Self::Acp(config) => config.run_timeout = Some(timeout),
+            Self::DshSdk(config) => config.run_timeout = Some(timeout),
+        }
+    }
+
+    pub(crate) fn provider_name_mut(&mut self) -> &mut String {
+        match self {
+            Self::Acp(config) => &mut config.provider_name,
+            Self::DshSdk(config) => &mut config.provider_name,
         }
     }
 
     /// The path under a key, as it was written.
     fn path(&self, key: &str) -> Option<String> {
-        let Self::Acp(config) = self;
+        let (cwd, command) = match self {
+            Self::Acp(config) => (&config.cwd, &config.command),
+            Self::DshSdk(config) => (&config.cwd, &config.command),
+        };
         let path = match key {
-            "cwd" => config.cwd.as_deref()?.as_os_str(),
-            "command" => config.command.as_os_str(),
+            "cwd" => cwd.as_deref()?.as_os_str(),
+            "command" => command.as_os_str(),
             _ => return None,
         };
         Some(path.to_string_lossy().into_owned())

@@ -1,9 +1,9 @@
 //! The entry `subagent-acp`. Owns its own keys and the way from all of its keys to the provider's options.
 
 use subagent_acp::{AcpConfig, PermissionPolicy};
-use subagent_seam::{ClosedWord, HostReporter};
+use subagent_seam::ClosedWord;
 
-use super::child::ChildKeys;
+use super::child::{ChildKeys, WithChildKeys as _, judged};
 use crate::keys::{Key, Shape};
 use crate::provider::{Origin, ProviderConfig, ProviderEntry};
 use crate::scope::{Fields, Scope};
@@ -14,7 +14,7 @@ pub(crate) const NAME: &str = "subagent-acp";
 /// The kind's keys.
 pub(crate) fn table() -> Vec<Key> {
     let defaults = AcpConfig::new("");
-    let mut table = child_keys(&defaults).table();
+    let mut table = ChildKeys::of(&defaults).table();
     let permission = PermissionPolicy::WORDS[defaults.permission.index()];
     table.push(Key::with_default(
         "permission",
@@ -31,62 +31,13 @@ pub(crate) fn table() -> Vec<Key> {
 pub(super) fn read(scope: &mut Scope<'_>, mut fields: Fields, origin: Origin) -> ProviderEntry {
     // Stands in for a command that is missing or wrong, so that the constructor below can judge the rest.
     let mut config = AcpConfig::new("agent");
-    let mut child = child_keys(&config);
+    let mut child = ChildKeys::of(&config);
     child.read(scope, &mut fields);
     if let Some(node) = fields.take("permission")
         && let Some(index) = scope.word("permission", node, PermissionPolicy::WORDS)
     {
         config.permission = PermissionPolicy::VALUES[index];
     }
-    apply(child, &mut config);
-    let mut entry = ProviderEntry {
-        id: scope.entry.clone(),
-        config: ProviderConfig::Acp(config),
-        origin,
-    };
-    // What only the constructor can judge belongs into the same report as everything else.
-    if let Err(error) = entry.build(HostReporter::default())
-        && !error.place.key.as_deref().is_some_and(|key| scope.failed(key))
-    {
-        scope.errors.push(*error);
-    }
-    if scope.failed("providerName") {
-        let ProviderConfig::Acp(config) = &mut entry.config;
-        config.provider_name.clear();
-    }
-    entry
-}
-
-fn child_keys(config: &AcpConfig) -> ChildKeys {
-    ChildKeys {
-        provider_name: config.provider_name.clone(),
-        command: config.command.clone(),
-        args: config.args.clone(),
-        cwd: config.cwd.clone(),
-        env: config.env.clone(),
-        isolated_config_dirs: config.isolated_config_dirs.clone(),
-        dispose_eof_grace: config.dispose_eof_grace,
-        dispose_grace: config.dispose_grace,
-        startup_timeout: config.startup_timeout,
-        run_timeout: config.run_timeout,
-        idle_timeout: config.idle_timeout,
-        max_frame_bytes: config.max_frame_bytes,
-        max_output_bytes: config.max_output_bytes,
-    }
-}
-
-fn apply(child: ChildKeys, config: &mut AcpConfig) {
-    config.provider_name = child.provider_name;
-    config.command = child.command;
-    config.args = child.args;
-    config.cwd = child.cwd;
-    config.env = child.env;
-    config.isolated_config_dirs = child.isolated_config_dirs;
-    config.dispose_eof_grace = child.dispose_eof_grace;
-    config.dispose_grace = child.dispose_grace;
-    config.startup_timeout = child.startup_timeout;
-    config.run_timeout = child.run_timeout;
-    config.idle_timeout = child.idle_timeout;
-    config.max_frame_bytes = child.max_frame_bytes;
-    config.max_output_bytes = child.max_output_bytes;
+    config.set(child);
+    judged(scope, ProviderConfig::Acp(config), origin)
 }

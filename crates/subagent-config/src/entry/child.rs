@@ -1,14 +1,18 @@
 //! The keys that every provider with a child process has. Owns their reading and their descriptions; the defaults are
-//! each provider's own.
+//! each provider's own. Also the
+//! judgement of a provider's constructor, which belongs into the report of the reader.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use subagent_acp::{ConfigDirSource, EnvVars};
+use subagent_acp::{AcpConfig, ConfigDirSource, EnvVars};
+use subagent_dsh_sdk::DshSdkConfig;
+use subagent_seam::HostReporter;
 
 use crate::keys::{Key, Shape};
 use crate::problem::Problem;
+use crate::provider::{Origin, ProviderConfig, ProviderEntry};
 use crate::scope::{Fields, Scope};
 use crate::tree::Node;
 
@@ -30,7 +34,57 @@ pub(crate) struct ChildKeys {
     pub(crate) max_output_bytes: usize,
 }
 
+/// The options of a provider, as far as they are those of every child.
+pub(crate) trait WithChildKeys {
+    fn keys(&self) -> ChildKeys;
+    fn set(&mut self, keys: ChildKeys);
+}
+
+macro_rules! with_child_keys {
+    ($($config:ty),+: $fields:tt) => { $(with_child_keys!(@one $config $fields);)+ };
+    (@one $config:ty { $($field:ident),+ }) => {
+        impl WithChildKeys for $config {
+            fn keys(&self) -> ChildKeys {
+                ChildKeys { $($field: self.$field.clone()),+ }
+            }
+
+            fn set(&mut self, keys: ChildKeys) {
+                $(self.$field = keys.$field;)+
+            }
+        }
+    };
+}
+
+with_child_keys!(AcpConfig, DshSdkConfig: {
+    provider_name, command, args, cwd, env, isolated_config_dirs, dispose_eof_grace, dispose_grace, startup_timeout,
+    run_timeout, idle_timeout, max_frame_bytes, max_output_bytes
+});
+
+/// An entry whose options were tried on the provider's constructor: what only that can judge belongs into the same report
+/// as everything else. A name that could not be read is empty.
+pub(super) fn judged(scope: &mut Scope<'_>, config: ProviderConfig, origin: Origin) -> ProviderEntry {
+    let mut entry = ProviderEntry {
+        id: scope.entry.clone(),
+        config,
+        origin,
+    };
+    if let Err(error) = entry.build(HostReporter::default())
+        && !error.place.key.as_deref().is_some_and(|key| scope.failed(key))
+    {
+        scope.errors.push(*error);
+    }
+    if scope.failed("providerName") {
+        entry.config.provider_name_mut().clear();
+    }
+    entry
+}
+
 impl ChildKeys {
+    /// What the options of a provider say.
+    pub(crate) fn of(config: &impl WithChildKeys) -> Self {
+        config.keys()
+    }
+
     /// The table of these keys, with the defaults that `self` holds.
     pub(crate) fn table(&self) -> Vec<Key> {
         vec![

@@ -4,7 +4,7 @@ use crate::json_schema::faults;
 use crate::support::{fixtures, host, names};
 use serde_json::{Value, json};
 use serde_saphyr::NonFiniteFloatPolicy;
-use subagent_config::{AcpConfig, load_str, schema};
+use subagent_config::{AcpConfig, DshSdkConfig, load_str, schema};
 
 fn fixture(directory: &str, name: &str) -> Value {
     let text = std::fs::read_to_string(fixtures(directory).join(name)).unwrap();
@@ -77,6 +77,21 @@ fn the_defaults_are_those_of_the_provider() {
 }
 
 #[test]
+fn the_defaults_of_a_runtime_are_those_of_its_provider() {
+    let defaults = DshSdkConfig::new("dsh");
+    let options = options("subagent-dsh-sdk");
+    assert_eq!(options["providerName"]["default"], "dsh-sdk");
+    assert_eq!(options["provider"]["default"], defaults.provider);
+    assert_eq!(options["model"]["default"], defaults.model);
+    assert_eq!(options["shutdownTimeoutMs"]["default"], json!(1000));
+    assert_eq!(options["startupTimeoutMs"]["default"], json!(120_000));
+    for absent in ["command", "cwd", "maxTokens", "runTimeoutMs", "idleTimeoutMs"] {
+        assert_eq!(options[absent].get("default"), None, "{absent}");
+    }
+    assert_eq!(options.get("permission"), None);
+}
+
+#[test]
 fn writing_every_default_out_changes_nothing() {
     let host = host(fixtures("valid"));
     let written = |kind: &str, given: Value| {
@@ -92,11 +107,13 @@ fn writing_every_default_out_changes_nothing() {
         written("subagent-acp", json!({ "command": "gemini" })),
         written("tool-subagent", json!({ "provider": "acp" })),
         written("tool-jobs", json!({})),
+        written("subagent-dsh-sdk", json!({ "command": "dsh" })),
     ]);
     // JSON is YAML.
     let full = load_str(&full.to_string(), "full", &host).unwrap();
     let short = load_str(
-        "[{ name: subagent-acp, config: { command: gemini } }]",
+        "[{ name: subagent-acp, config: { command: gemini } }, { name: tool-subagent, config: { provider: acp } }, \
+         { name: subagent-dsh-sdk, config: { command: dsh } }]",
         "short",
         &host,
     )
@@ -105,4 +122,9 @@ fn writing_every_default_out_changes_nothing() {
     assert_eq!(full.tools(), short.tools());
     assert_eq!(full.jobs(), short.jobs());
     assert_eq!(short.providers()[0].as_acp(), Some(&AcpConfig::new("gemini")));
+    assert_eq!(
+        full.providers()[1].as_dsh_sdk(),
+        short.providers()[1].as_dsh_sdk()
+    );
+    assert_eq!(short.providers()[1].as_dsh_sdk(), Some(&DshSdkConfig::new("dsh")));
 }

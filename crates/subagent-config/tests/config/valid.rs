@@ -9,10 +9,14 @@ use subagent_config::{Config, load_file};
 fn told(config: &Config) -> String {
     let mut told = String::new();
     for provider in config.providers() {
-        let config = provider.as_acp().unwrap();
-        writeln!(told, "{} {}: {config:#?}", provider.kind(), provider.id()).unwrap();
+        let (options, env) = match (provider.as_acp(), provider.as_dsh_sdk()) {
+            (Some(config), None) => (format!("{config:#?}"), &config.env),
+            (None, Some(config)) => (format!("{config:#?}"), &config.env),
+            other => panic!("one kind of options, not {other:?}"),
+        };
+        writeln!(told, "{} {}: {options}", provider.kind(), provider.id()).unwrap();
         // A printed configuration keeps the values of variables to itself.
-        for (name, value) in config.env.iter() {
+        for (name, value) in env.iter() {
             writeln!(told, "{} = {}", name.display(), value.display()).unwrap();
         }
     }
