@@ -88,15 +88,11 @@ impl NoticeQueue {
     pub(super) async fn next(&self) -> Option<Notice> {
         loop {
             let mut changed = std::pin::pin!(self.changed.notified());
-            // In line before the look: what is pushed or closed after it wakes this wait.
+            // In line before the look, so that each push after it wakes one wait of its own.
             changed.as_mut().enable();
             {
                 let mut inner = self.lock();
                 if let Some(notice) = inner.waiting.pop_front() {
-                    if !inner.waiting.is_empty() {
-                        // Two pushes leave one permit behind: pass it on.
-                        self.changed.notify_one();
-                    }
                     return Some(notice);
                 }
                 if inner.closed {

@@ -135,7 +135,7 @@ async fn whatever_can_be_known_before_a_start_is_refused_before_the_answer() {
         refused(&tool, call(), Context::default(), &session),
         "Error: background job limit of 1 reached; wait for a running job with job_output or stop one with job_kill"
     );
-    session.end().await;
+    soon("the session's end", session.end()).await;
     assert_eq!(
         refused(&tool, call(), Context::default(), &session),
         "Error: the session has ended and starts no more background jobs"
@@ -158,7 +158,9 @@ async fn whatever_can_be_known_before_a_start_is_refused_before_the_answer() {
         refused(&limited, call(), Context::default(), &session),
         "Error: provider acp does not support max_depth"
     );
-    stage.registry.shutdown().await.unwrap();
+    soon("the registry's end", stage.registry.shutdown())
+        .await
+        .unwrap();
     assert_eq!(
         refused(&tool, call(), Context::default(), &session),
         "Error: the registry is shut down and starts no more runs"
@@ -201,7 +203,7 @@ async fn the_calls_cancellation_and_urgency_do_not_reach_the_job() {
     urgency.raise(Urgency::Hurried);
     session.kill("subagent-1", Some("a reason for the log")).unwrap();
     assert_eq!(*soon("the kill", started.job.settled()).await, Settlement::Killed);
-    let outcome = started.outcome().await.unwrap();
+    let outcome = soon("the outcome", started.outcome()).await.unwrap();
     assert_eq!(
         outcome.text,
         "Error: subagent run was cancelled\nPartial output before the run ended:\nso far"
@@ -222,7 +224,7 @@ async fn a_kill_during_the_start_is_a_clean_kill() {
     session.kill("subagent-1", None).unwrap();
     let answer = soon("the kill", session.output("subagent-1", Wait::Default)).await;
     assert_eq!(answer.unwrap().text, "(no new output)\n[status: killed]");
-    let outcome = started.outcome().await.unwrap();
+    let outcome = soon("the outcome", started.outcome()).await.unwrap();
     assert!(outcome.start_error.is_some_and(|error| error.is_clean_abort()));
 }
 

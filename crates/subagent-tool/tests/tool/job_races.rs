@@ -120,6 +120,36 @@ async fn no_wait_misses_a_settlement() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn every_waiter_gets_a_notice_of_its_own() {
+    let table = JobTable::new(JobOptions::default());
+    for round in 0..ROUNDS {
+        let session = table.session();
+        let waiters: Vec<_> = (0..3)
+            .map(|salt| {
+                let session = session.clone();
+                tokio::spawn(async move {
+                    Dice::seeded(round * 8 + salt).stagger().await;
+                    session.next_notice().await
+                })
+            })
+            .collect();
+        for salt in 3..6 {
+            let work = move |_| async move {
+                Dice::seeded(round * 8 + salt).stagger().await;
+                Settlement::Killed
+            };
+            session.start(KIND, "", work).unwrap();
+        }
+        let mut noticed = HashSet::new();
+        for waiter in waiters {
+            noticed.insert(soon("a notice", waiter).await.unwrap().unwrap().id);
+        }
+        assert_eq!(noticed.len(), 3);
+        assert!(session.take_notices().is_empty());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn no_job_slips_past_the_end_of_its_session() {
     let alive = Arc::new(AtomicUsize::new(0));
     let mut refusals = 0;
