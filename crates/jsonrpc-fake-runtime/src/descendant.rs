@@ -45,6 +45,9 @@ pub struct Descendant {
     /// Whether it starts another like itself and exits, again and again, for its whole lifetime.
     #[serde(default)]
     pub multiplies: bool,
+    /// Whether it has no environment at all.
+    #[serde(default)]
+    pub without_environment: bool,
     /// After so many milliseconds it exits.
     #[serde(default = "default_lifetime")]
     pub lifetime_ms: u64,
@@ -88,6 +91,7 @@ impl Descendant {
             ignores_sigterm: false,
             holds: Holds::default(),
             multiplies: false,
+            without_environment: false,
             lifetime_ms: DEFAULT_LIFETIME_MS,
         }
     }
@@ -124,6 +128,13 @@ impl Descendant {
     #[must_use]
     pub fn multiplies(mut self) -> Self {
         self.multiplies = true;
+        self
+    }
+
+    /// Starts it with no environment at all.
+    #[must_use]
+    pub fn without_environment(mut self) -> Self {
+        self.without_environment = true;
         self
     }
 
@@ -193,6 +204,9 @@ impl Order {
             reason = "the fake is a test tool of its own and shares no code"
         )]
         let mut command = Command::new(program);
+        if self.descendant.without_environment {
+            command.env_clear();
+        }
         command
             .arg(FLAG)
             .arg(serde_json::to_string(self)?)

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use subagent_seam::closed_words;
-use subagent_subprocess::{ConfigDirSource, EnvVars};
+use subagent_subprocess::{ConfigDirSource, EnvVars, Supervision};
 
 closed_words! {
     /// How permission requests of the child are answered, since nobody is there to ask.
@@ -41,6 +41,8 @@ pub struct AcpConfig {
     pub env: EnvVars,
     /// Variables that point the child at a configuration directory of its own.
     pub isolated_config_dirs: Vec<(OsString, ConfigDirSource)>,
+    /// Who ends the child's process tree. Default the process group; see [`Supervision`] for what proves more.
+    pub supervision: Supervision,
     /// How long a teardown waits for the child to end after its standard input was closed. Default 6 s.
     pub dispose_eof_grace: Duration,
     /// How long a teardown waits after each signal, and a failure for the exit that may explain it. Default 3 s.
@@ -72,6 +74,7 @@ impl AcpConfig {
             permission: PermissionPolicy::default(),
             env: EnvVars::default(),
             isolated_config_dirs: Vec::new(),
+            supervision: Supervision::default(),
             dispose_eof_grace: Duration::from_secs(6),
             dispose_grace: Duration::from_secs(3),
             startup_timeout: Some(Duration::from_mins(2)),

@@ -48,13 +48,14 @@ impl AcpProvider {
     /// [`AcpError::Option`]: an option is out of its bounds, or the working directory cannot be used.
     pub fn new(config: AcpConfig, host: HostReporter) -> Result<Self, AcpError> {
         let time = |key, time: Option<Duration>| time.map(|time| check_time(key, time)).transpose();
+        let ladder = Ladder {
+            eof_grace: check_time("disposeEofGraceMs", config.dispose_eof_grace)?,
+            hurried_eof_grace: HURRIED_EOF_GRACE,
+            grace: check_time("disposeGraceMs", config.dispose_grace)?,
+            style: LadderStyle::native(),
+        };
         let settings = Settings {
-            ladder: Ladder {
-                eof_grace: check_time("disposeEofGraceMs", config.dispose_eof_grace)?,
-                hurried_eof_grace: HURRIED_EOF_GRACE,
-                grace: check_time("disposeGraceMs", config.dispose_grace)?,
-                style: LadderStyle::native(),
-            },
+            ladder,
             startup_timeout: time("startupTimeoutMs", config.startup_timeout)?,
             run_timeout: time("runTimeoutMs", config.run_timeout)?,
             idle_timeout: time("idleTimeoutMs", config.idle_timeout)?,
@@ -70,7 +71,8 @@ impl AcpProvider {
                 cwd: config.cwd,
                 env: config.env,
                 config_dirs: config.isolated_config_dirs,
-            })?,
+            })?
+            .supervised(config.supervision, &ladder)?,
             name: config.provider_name,
             permission: config.permission,
             host,

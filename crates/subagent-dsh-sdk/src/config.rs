@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use subagent_subprocess::{ConfigDirSource, EnvVars};
+use subagent_subprocess::{ConfigDirSource, EnvVars, Supervision};
 
 pub(crate) const DEFAULT_PROVIDER: &str = "deepseek-official";
 pub(crate) const DEFAULT_MODEL: &str = "deepseek-v4-flash";
@@ -27,6 +27,8 @@ pub struct DshSdkConfig {
     pub env: EnvVars,
     /// Variables that point the child at a configuration directory of its own.
     pub isolated_config_dirs: Vec<(OsString, ConfigDirSource)>,
+    /// Who ends the child's process tree. Default the process group; see [`Supervision`] for what proves more.
+    pub supervision: Supervision,
     /// The model provider sent in the handshake. Default `deepseek-official`.
     pub provider: String,
     /// The model sent in the handshake. Default `deepseek-v4-flash`.
@@ -67,6 +69,7 @@ impl DshSdkConfig {
             cwd: None,
             env: EnvVars::default(),
             isolated_config_dirs: Vec::new(),
+            supervision: Supervision::default(),
             provider: DEFAULT_PROVIDER.to_owned(),
             model: DEFAULT_MODEL.to_owned(),
             max_tokens: None,

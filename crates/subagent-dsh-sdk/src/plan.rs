@@ -7,7 +7,7 @@ use std::time::Duration;
 use subagent_seam::{HURRIED_EOF_GRACE, Progress};
 use subagent_subprocess::rpc::Limits;
 use subagent_subprocess::{
-    Ladder, LadderStyle, LaunchOptions, LaunchPlan, OptionError, check_bytes, check_time,
+    Ladder, LadderStyle, LaunchOptions, LaunchPlan, OptionError, Supervision, check_bytes, check_time,
 };
 
 use crate::DshSdkError;
@@ -39,6 +39,7 @@ impl Route {
 #[derive(Debug)]
 pub(crate) struct RuntimeOptions {
     pub(crate) launch: LaunchOptions,
+    pub(crate) supervision: Supervision,
     pub(crate) route: Route,
     pub(crate) dispose_eof_grace: Duration,
     pub(crate) dispose_grace: Duration,
@@ -69,20 +70,21 @@ impl RuntimePlan {
         {
             return Err(DshSdkError::MaxTokens);
         }
+        let ladder = Ladder {
+            eof_grace: check_time("disposeEofGraceMs", options.dispose_eof_grace)?,
+            hurried_eof_grace: HURRIED_EOF_GRACE,
+            grace: check_time("disposeGraceMs", options.dispose_grace)?,
+            style: LadderStyle::native(),
+        };
         Ok(Self {
-            ladder: Ladder {
-                eof_grace: check_time("disposeEofGraceMs", options.dispose_eof_grace)?,
-                hurried_eof_grace: HURRIED_EOF_GRACE,
-                grace: check_time("disposeGraceMs", options.dispose_grace)?,
-                style: LadderStyle::native(),
-            },
+            ladder,
             shutdown_timeout: check_time("shutdownTimeoutMs", options.shutdown_timeout)?,
             limits: Limits {
                 max_frame_bytes: check_bytes("maxFrameBytes", options.max_frame_bytes)?,
                 max_queued_bytes: check_bytes("maxQueuedBytes", options.max_queued_bytes)?,
             },
             stderr_tail_bytes: options.stderr_tail_bytes,
-            launch: LaunchPlan::new(options.launch)?,
+            launch: LaunchPlan::new(options.launch)?.supervised(options.supervision, &ladder)?,
             route: options.route,
         })
     }

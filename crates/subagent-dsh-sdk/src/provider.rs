@@ -57,6 +57,7 @@ impl DshSdkProvider {
                     env: config.env,
                     config_dirs: config.isolated_config_dirs,
                 },
+                supervision: config.supervision,
                 route: Route {
                     provider: config.provider,
                     model: config.model,

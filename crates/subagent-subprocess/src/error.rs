@@ -29,6 +29,21 @@ pub enum Error {
         #[source]
         source: io::Error,
     },
+    /// The supervisor could not be started, or did not do its work.
+    #[error("cannot start the supervisor {program:?}")]
+    Supervisor {
+        /// What was to be executed.
+        program: PathBuf,
+        /// Why not.
+        #[source]
+        source: io::Error,
+    },
+    /// The supervisor did not live to see the end of everything that it watched over.
+    #[error("the child's supervisor was ended ({exit}): processes that left the child's group may be left")]
+    SupervisorLost {
+        /// How it ended.
+        exit: ExitFacts,
+    },
     /// A working directory is empty.
     #[error("cwd must not be empty: omit it to use the session's directory")]
     EmptyCwd,

@@ -6,8 +6,11 @@ use std::path::{Path, PathBuf};
 
 use crate::options::OptionError;
 use crate::rpc::Limits;
+use crate::spawn::spawn_under;
+use crate::supervisor::{Supervision, Supervisor};
 use crate::{
-    AgentProcess, ChildEnv, ChildSpec, EnvVars, Error, IsolatedConfigDir, Program, configured_cwd, session_cwd, spawn,
+    AgentProcess, ChildEnv, ChildSpec, EnvVars, Error, IsolatedConfigDir, Ladder, Program, configured_cwd,
+    session_cwd,
 };
 
 /// Where an isolated configuration directory of a child comes from.
@@ -29,6 +32,7 @@ pub struct LaunchPlan {
     base_env: Option<ChildEnv>,
     env: EnvVars,
     config_dirs: Vec<(OsString, ConfigDirSource)>,
+    supervisor: Option<Supervisor>,
 }
 
 /// The options that a [`LaunchPlan`] is made of.
@@ -63,7 +67,10 @@ impl LaunchPlan {
         } = options;
         let launch_dir = std::env::current_dir().map_err(OptionError::LaunchDir)?;
         check_names("env", env.iter().map(|(name, _)| name))?;
-        check_names("isolatedConfigDirs", config_dirs.iter().map(|(name, _)| name.as_os_str()))?;
+        check_names(
+            "isolatedConfigDirs",
+            config_dirs.iter().map(|(name, _)| name.as_os_str()),
+        )?;
         if let Some((name, _)) = config_dirs
             .iter()
             .find(|(name, _)| env.iter().any(|(other, _)| other == name))
@@ -92,6 +99,7 @@ impl LaunchPlan {
             base_env: None,
             env,
             config_dirs,
+            supervisor: None,
         })
     }
 
@@ -101,6 +109,17 @@ impl LaunchPlan {
     pub fn with_base_env(mut self, base: ChildEnv) -> Self {
         self.base_env = Some(base);
         self
+    }
+
+    /// The same with the children's trees ended as `supervision` says. If the host dies, a supervisor walks `ladder` by
+    /// itself; while the host lives, [`AgentProcess::teardown`] says what is walked.
+    ///
+    /// # Errors
+    ///
+    /// This platform has no supervisors, or this executable cannot be one.
+    pub fn supervised(mut self, supervision: Supervision, ladder: &Ladder) -> Result<Self, OptionError> {
+        self.supervisor = Supervisor::new(supervision, ladder)?;
+        Ok(self)
     }
 
     /// The working directory of a run: the configured one, else the session's, which is checked now.
@@ -116,7 +135,7 @@ impl LaunchPlan {
     }
 
     /// Spawns a child in `cwd`, with the environment and the configuration directories of this plan. Must be called
-    /// within a Tokio runtime.
+    /// within a Tokio runtime. Blocks until the child runs its program, a millisecond or two as a rule.
     ///
     /// # Errors
     ///
@@ -147,7 +166,7 @@ impl LaunchPlan {
             env,
         };
         Ok(AgentProcess::new(
-            spawn(&spec)?,
+            spawn_under(self.supervisor.as_ref(), &spec)?,
             limits,
             stderr_tail_bytes,
             config_dirs,
@@ -155,10 +174,7 @@ impl LaunchPlan {
     }
 }
 
-fn check_names<'a>(
-    key: &'static str,
-    mut names: impl Iterator<Item = &'a OsStr>,
-) -> Result<(), OptionError> {
+fn check_names<'a>(key: &'static str, mut names: impl Iterator<Item = &'a OsStr>) -> Result<(), OptionError> {
     let bad = |name: &OsStr| {
         name.is_empty()
             || name

@@ -24,6 +24,7 @@ pub mod rpc;
 mod spawn;
 mod spec;
 mod stderr_tail;
+pub mod supervisor;
 
 pub use agent::{AgentProcess, ChildConnection};
 pub use child::ManagedChild;
@@ -40,6 +41,7 @@ pub use pipe::{ChildInput, ChildStderr, ChildStdout, InputPipe, OutputPipe};
 pub use spawn::{Spawned, spawn};
 pub use spec::{ChildSpec, Program};
 pub use stderr_tail::StderrTail;
+pub use supervisor::Supervision;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

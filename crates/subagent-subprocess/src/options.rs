@@ -39,6 +39,14 @@ pub enum OptionError {
         #[source]
         source: io::Error,
     },
+    /// This executable is to be the supervisor, and cannot.
+    #[error(
+        "supervision by this executable needs supervisor::enter_if_started_as_one at the start of its main function"
+    )]
+    NoSupervisor,
+    /// There are no supervisors on this platform.
+    #[error("supervision is not available on this platform")]
+    NoSupervision,
     /// The directory that relative paths start from is unknown.
     #[error("the directory that this process was launched in is unknown")]
     LaunchDir(#[source] io::Error),
@@ -64,6 +72,7 @@ impl OptionError {
             Self::EmptyCommand => "command",
             Self::EmptyCwd | Self::UnusableCwd { .. } | Self::LaunchDir(_) => "cwd",
             Self::VariableTwice { .. } => "isolatedConfigDirs",
+            Self::NoSupervisor | Self::NoSupervision => "supervision",
         }
     }
 }

@@ -2,9 +2,13 @@
 //! awaited by many, and whose tree can be told to end.
 
 #[cfg(unix)]
-mod group;
+pub(crate) mod group;
 #[cfg(any(not(unix), test))]
 mod portable;
+#[cfg(unix)]
+pub(crate) mod process;
+#[cfg(target_os = "linux")]
+pub(crate) mod process_table;
 #[cfg(unix)]
 mod unix;
 
@@ -27,6 +31,23 @@ pub(crate) enum Blow {
     Terminate,
     /// Kills: `SIGKILL`, or `TerminateProcess`.
     Kill,
+}
+
+#[cfg(unix)]
+impl Blow {
+    pub(crate) fn signal(self) -> rustix::process::Signal {
+        match self {
+            Self::Terminate => rustix::process::Signal::TERM,
+            Self::Kill => rustix::process::Signal::KILL,
+        }
+    }
+
+    pub(crate) fn signal_name(self) -> &'static str {
+        match self {
+            Self::Terminate => "SIGTERM",
+            Self::Kill => "SIGKILL",
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,13 +1,15 @@
 //! The one place that spawns a process. Owns the order in which a child comes to life: one after another, each in its
 //! own process group, with its whole environment and three pipes.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::child::ManagedChild;
-use crate::os::Leader;
+use crate::os::{Leader, Pipes};
 use crate::pipe::{ChildInput, ChildStderr, ChildStdout};
+use crate::supervisor::Supervisor;
 use crate::{ChildSpec, Error};
 
 /// A child that has just been spawned, with its pipes.
@@ -33,42 +35,78 @@ pub struct Spawned {
 /// The command was not found or could not be executed. Nothing is left behind.
 pub fn spawn(spec: &ChildSpec) -> Result<Spawned, Error> {
     let program = spec.program.locate(&spec.env)?;
-    let command = command(spec, &program);
-    let fail = |source| Error::Spawn {
-        program: program.clone(),
-        source,
+    let mut command = command(spec, &program);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let spawned = {
+        let _turn = turn();
+        Leader::spawn(command)
     };
-    let (leader, pipes) = {
-        // While a child comes to life, this process holds the child's ends of its pipes as well, and so would any other
-        // child that is forked in that moment, until it runs its own program: a pipe that the first one closes would
-        // stay open then, and a write into it succeed that nobody will ever read.
-        static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-        let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-        Leader::spawn(command).map_err(fail)?
+    let (leader, pipes) = match spawned {
+        Ok(spawned) => spawned,
+        Err(source) => return Err(Error::Spawn { program, source }),
     };
     // From here on an early return drops the leader, and that kills it.
-    let child = ManagedChild::new(leader);
-    let (stdin, stdout, stderr) = pipes;
-    Ok(Spawned {
-        child,
-        stdin: ChildInput::new(stdin).map_err(fail)?,
-        stdout: ChildStdout::new(stdout).map_err(fail)?,
-        stderr: ChildStderr::new(stderr).map_err(fail)?,
-    })
+    Spawned::new(ManagedChild::new(leader), pipes).map_err(|source| Error::Spawn { program, source })
 }
 
+/// The same under a supervisor, if there is to be one. Blocks until the agent runs: as long as the system takes to start
+/// two processes.
+#[cfg_attr(
+    not(target_os = "linux"),
+    expect(unused_variables, reason = "no other platform has supervisors")
+)]
+pub(crate) fn spawn_under(supervisor: Option<&Supervisor>, spec: &ChildSpec) -> Result<Spawned, Error> {
+    #[cfg(target_os = "linux")]
+    if let Some(supervisor) = supervisor {
+        use crate::supervisor::{Order, Supervised};
+        let program = spec.program.locate(&spec.env)?;
+        let order = Order {
+            windows: supervisor.windows,
+            located: program.clone(),
+            spec: spec.clone(),
+        };
+        let (agent, pipes) = Supervised::spawn(supervisor, &order)?;
+        return Spawned::new(ManagedChild::supervised(agent), pipes)
+            .map_err(|source| Error::Spawn { program, source });
+    }
+    spawn(spec)
+}
+
+/// The right to have a child's ends of its pipes, and to spawn, for as long as it is held.
+///
+/// While a child comes to life, this process holds the child's ends of its pipes as well, and so would any other child
+/// that is forked in that moment, until it runs its own program: a pipe that the first one closes would stay open then,
+/// and a write into it succeed that nobody will ever read.
+pub(crate) fn turn() -> MutexGuard<'static, ()> {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Spawned {
+    fn new(child: ManagedChild, (stdin, stdout, stderr): Pipes) -> io::Result<Self> {
+        Ok(Self {
+            child,
+            stdin: ChildInput::new(stdin)?,
+            stdout: ChildStdout::new(stdout)?,
+            stderr: ChildStderr::new(stderr)?,
+        })
+    }
+}
+
+/// The child itself, without its pipes.
+///
 /// No `pre_exec`: it would make the standard library fork, which copies the page tables of the whole host.
 #[expect(clippy::disallowed_methods, reason = "the one place where a child is spawned")]
-fn command(spec: &ChildSpec, program: &PathBuf) -> Command {
+pub(crate) fn command(spec: &ChildSpec, program: &Path) -> Command {
     let mut command = Command::new(program);
     command
         .args(&spec.args)
         .current_dir(&spec.cwd)
         .env_clear()
-        .envs(spec.env.iter())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+        .envs(spec.env.iter());
     #[cfg(unix)]
     {
         use std::os::unix::process::CommandExt as _;
@@ -77,5 +115,27 @@ fn command(spec: &ChildSpec, program: &PathBuf) -> Command {
             command.arg0(name);
         }
     }
+    command
+}
+
+/// A supervisor without its input: in a group of its own, which no terminal signals, in no directory that anybody may want
+/// to remove, and with nothing of the host's environment but what its libraries are found by.
+#[cfg(target_os = "linux")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place where a process is spawned"
+)]
+pub(crate) fn supervisor_command(program: &Path) -> Command {
+    use std::os::unix::process::CommandExt as _;
+    const LIBRARIES: &str = "LD_LIBRARY_PATH";
+    let mut command = Command::new(program);
+    command
+        .arg0("subagent-supervisor")
+        .current_dir("/")
+        .env_clear()
+        .envs(std::env::var_os(LIBRARIES).map(|path| (LIBRARIES, path)))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0);
     command
 }

@@ -71,6 +71,8 @@ mod lifecycle;
 #[cfg(target_os = "linux")]
 mod lifecycle_host;
 #[cfg(target_os = "linux")]
+mod supervision;
+#[cfg(target_os = "linux")]
 mod teardown;
 #[cfg(target_os = "linux")]
 mod teardown_tree;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use subagent_subprocess::{
-    ChildEnv, ConfigDirSource, EnvVars, LaunchOptions, check_bytes, check_time, cwd_text,
+    ChildEnv, ConfigDirSource, EnvVars, LaunchOptions, Supervision, check_bytes, check_time, cwd_text,
 };
 
 use crate::DshSdkError;
@@ -30,6 +30,8 @@ pub struct HarnessConfig {
     pub env: EnvVars,
     /// Variables that point the runtime at a configuration directory of its own.
     pub isolated_config_dirs: Vec<(OsString, ConfigDirSource)>,
+    /// Who ends the runtime's process tree. Default the process group; see [`Supervision`] for what proves more.
+    pub supervision: Supervision,
     /// The model provider sent in the handshake. Default `deepseek-official`.
     pub provider: String,
     /// The model sent in the handshake. Default `deepseek-v4-flash`.
@@ -68,6 +70,7 @@ impl HarnessConfig {
             base_env: None,
             env: EnvVars::default(),
             isolated_config_dirs: Vec::new(),
+            supervision: Supervision::default(),
             provider: crate::config::DEFAULT_PROVIDER.to_owned(),
             model: crate::config::DEFAULT_MODEL.to_owned(),
             max_tokens: None,
@@ -112,6 +115,7 @@ impl HarnessPlan {
                 env: config.env,
                 config_dirs: config.isolated_config_dirs,
             },
+            supervision: config.supervision,
             route: Route {
                 provider: config.provider,
                 model: config.model,

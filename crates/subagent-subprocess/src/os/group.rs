@@ -49,28 +49,15 @@ impl Remnant {
 /// that while the old group has a member: then nothing is left of ours.
 #[cfg(target_os = "linux")]
 fn has_living_member(group: Pid) -> bool {
-    let Ok(processes) = std::fs::read_dir("/proc") else {
+    let Ok(processes) = super::process_table::entries() else {
         return true;
     };
     let mut living = false;
-    for process in processes.flatten() {
-        let name = process.file_name();
-        let Some(pid) = name.to_str().and_then(|name| name.parse::<i32>().ok()) else {
-            continue;
-        };
-        let Ok(stat) = std::fs::read(process.path().join("stat")) else {
-            continue;
-        };
-        let Some((state, of_group)) = state_and_group(&stat) else {
-            continue;
-        };
-        if of_group != group.as_raw_pid() {
-            continue;
-        }
-        if pid == of_group {
+    for process in processes.filter(|process| process.group == group.as_raw_pid()) {
+        if process.pid == process.group {
             return false;
         }
-        living |= !matches!(state, b'Z' | b'X');
+        living |= process.is_living;
     }
     living
 }
@@ -80,31 +67,10 @@ fn has_living_member(_group: Pid) -> bool {
     true
 }
 
-/// State and process group in the text of `/proc/PID/stat`: `pid (name) state ppid pgrp …`. The name may hold anything,
-/// a closing parenthesis included.
-#[cfg(target_os = "linux")]
-fn state_and_group(stat: &[u8]) -> Option<(u8, i32)> {
-    let after_name = memchr::memrchr(b')', stat)? + 1;
-    let mut fields = std::str::from_utf8(&stat[after_name..])
-        .ok()?
-        .split_ascii_whitespace();
-    let state = *fields.next()?.as_bytes().first()?;
-    let group = fields.nth(1)?.parse().ok()?;
-    Some((state, group))
-}
-
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod tests {
     use super::*;
-
-    #[test]
-    fn state_and_group_are_found_behind_any_name() {
-        assert_eq!(state_and_group(b"12 (a) b) (c) S 1 34 56 0 -1"), Some((b'S', 34)));
-        assert_eq!(state_and_group(b"12 (\xff\xfe) Z 1 7"), Some((b'Z', 7)));
-        assert_eq!(state_and_group(b"12 (cut"), None);
-        assert_eq!(state_and_group(b"12 (cut) S"), None);
-    }
 
     #[test]
     fn a_group_whose_leader_lives_is_not_a_remnant_of_ours() {
