@@ -197,15 +197,21 @@ mod tests {
 
     #[test]
     fn an_answer_goes_to_the_last_request_or_to_the_named_one() {
+        let script = Script::new()
+            .respond(json!(1))
+            .respond_to("a", json!(2))
+            .respond_error(-5, "no");
+        let frames: Vec<Value> = sent(&script)
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
         assert_eq!(
-            sent(
-                &Script::new()
-                    .respond(json!(1))
-                    .respond_to("a", json!(2))
-                    .respond_error(-5, "no")
-            ),
-            "{\"id\":\"x\",\"jsonrpc\":\"2.0\",\"result\":1}\n{\"id\":7,\"jsonrpc\":\"2.0\",\"result\":2}\n\
-             {\"error\":{\"code\":-5,\"message\":\"no\"},\"id\":\"x\",\"jsonrpc\":\"2.0\"}\n"
+            frames,
+            [
+                json!({"jsonrpc": "2.0", "id": "x", "result": 1}),
+                json!({"jsonrpc": "2.0", "id": 7, "result": 2}),
+                json!({"jsonrpc": "2.0", "id": "x", "error": {"code": -5, "message": "no"}}),
+            ]
         );
     }
 

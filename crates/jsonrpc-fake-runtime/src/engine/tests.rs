@@ -24,6 +24,13 @@ fn run(script: Script, input: &'static str) -> (Result<Outcome, RunError>, Strin
     (outcome, output.join().unwrap().unwrap())
 }
 
+/// What was sent, line by line. The order of members is not the fake's to promise.
+fn frames(sent: &str) -> Vec<serde_json::Value> {
+    sent.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
 const PROMPT: &str = "{\"id\":0,\"method\":\"initialize\"}\n{\"id\":1,\"method\":\"session/new\"}\n\
     {\"id\":2,\"method\":\"session/prompt\",\"params\":{\"sessionId\":\"session-1\",\"prompt\":\
     [{\"type\":\"text\",\"text\":\"tell me\"}]}}\n";
@@ -37,19 +44,18 @@ fn an_agent_answers_a_prompt_and_ends_with_its_stdin() {
     let (outcome, sent) = run(script, PROMPT);
     assert_eq!(outcome.unwrap(), Outcome::Finished);
     let chunk = |text: &str| {
-        format!(
-            "{{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{{\"sessionId\":\"session-1\",\"update\":\
-             {{\"content\":{{\"text\":\"{text}\",\"type\":\"text\"}},\"sessionUpdate\":\"agent_message_chunk\"}}}}}}"
-        )
+        json!({"jsonrpc": "2.0", "method": "session/update", "params": {
+            "sessionId": "session-1",
+            "update": {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}},
+        }})
     };
-    let lines: Vec<&str> = sent.lines().skip(1).collect();
     assert_eq!(
-        lines,
+        frames(&sent)[1..],
         [
-            r#"{"id":1,"jsonrpc":"2.0","result":{"sessionId":"session-1"}}"#,
-            &chunk("tell "),
-            &chunk("me"),
-            r#"{"id":2,"jsonrpc":"2.0","result":{"stopReason":"end_turn"}}"#,
+            json!({"jsonrpc": "2.0", "id": 1, "result": {"sessionId": "session-1"}}),
+            chunk("tell "),
+            chunk("me"),
+            json!({"jsonrpc": "2.0", "id": 2, "result": {"stopReason": "end_turn"}}),
         ]
     );
 }
@@ -67,10 +73,14 @@ fn frames_that_come_early_wait_for_their_step() {
         "{\"id\":1,\"method\":\"a\"}\nnoise\n{\"id\":2,\"method\":\"b\"}\n",
     );
     assert_eq!(outcome.unwrap(), Outcome::Finished);
+    let answer = |id: serde_json::Value, result: &str| json!({"jsonrpc": "2.0", "id": id, "result": result});
     assert_eq!(
-        sent,
-        "{\"id\":2,\"jsonrpc\":\"2.0\",\"result\":\"b\"}\n{\"id\":1,\"jsonrpc\":\"2.0\",\"result\":\"a\"}\n\
-         {\"id\":\"1\",\"jsonrpc\":\"2.0\",\"result\":\"again\"}\n"
+        frames(&sent),
+        [
+            answer(json!(2), "b"),
+            answer(json!(1), "a"),
+            answer(json!("1"), "again")
+        ]
     );
 }
 
