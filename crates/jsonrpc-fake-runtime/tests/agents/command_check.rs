@@ -93,7 +93,7 @@ fn the_same_as_an_object() {
     assert!(!check.stdout.trim_end().contains(char::is_control), "{check:?}");
     let mut report = check.json();
     for provider in report["providers"].as_array_mut().unwrap() {
-        assert!(provider["timeMs"].take().as_f64().unwrap() > 0.0);
+        assert!(provider["timeMs"].take().as_f64().unwrap() >= 0.0);
     }
     assert_eq!(report["ok"], false);
     let names: Vec<_> = report["providers"]
