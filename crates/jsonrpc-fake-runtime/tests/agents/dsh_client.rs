@@ -97,6 +97,32 @@ async fn the_descendants_of_a_session_belong_to_its_activity_and_do_not_end_it()
 }
 
 #[tokio::test]
+async fn what_a_descendant_says_last_is_no_part_of_the_answer() {
+    let foreign = json!({"message": {"content": [{"type": "text", "text": "foreign"}]}});
+    let script = Script::dsh_sdk()
+        .accepted()
+        .notify(
+            "subagent.started",
+            json!({"parentSessionId": "{sessionId}", "childSessionId": "session-child"}),
+        )
+        .message("hello")
+        .turn_end("completed")
+        .event_of("session-child", "assistant/message", foreign)
+        .event_of("session-child", "turn/end", json!({"reason": {"kind": "error"}}))
+        .idle()
+        .shutdown();
+    let runtime = FakeRuntime::running(&script);
+    let harness = runtime.harness();
+    harness.start().await.unwrap();
+    let run = harness.session().await.unwrap().run("do it").await.unwrap();
+    assert_eq!(
+        (run.text().as_str(), run.end),
+        ("hello", Some(TurnEnd::Completed))
+    );
+    harness.close().await.unwrap();
+}
+
+#[tokio::test]
 async fn an_error_answer_is_told_with_code_and_data() {
     let script =
         Script::dsh_sdk()

@@ -130,6 +130,7 @@ mod tests {
         let Incoming::Response { id, outcome } = connection.next().await.unwrap() else {
             panic!("expected the second answer")
         };
+        assert_eq!(id.to_string(), "1", "the late answer is not yielded");
         waiting.answer(id, outcome);
         assert_eq!(patient.await.unwrap().unwrap().get(), "1");
         assert!(waiting.open.is_empty() && waiting.unsent.is_empty());
