@@ -27,6 +27,10 @@ const START: Duration = Duration::from_secs(10);
 /// A process that a fake starts and leaves running.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of its own in a script"
+)]
 pub struct Descendant {
     /// The file that it writes its process id into, one line a process; relative to the fake's working directory.
     pub pid_file: String,

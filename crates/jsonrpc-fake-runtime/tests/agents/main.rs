@@ -70,13 +70,17 @@ mod field_volume;
 mod lifecycle;
 #[cfg(target_os = "linux")]
 mod lifecycle_host;
+mod sdk_peer;
 #[cfg(target_os = "linux")]
 mod supervision;
+#[cfg(target_os = "linux")]
+mod supervision_deaths;
+#[cfg(target_os = "linux")]
+mod supervision_limits;
+mod support;
 #[cfg(target_os = "linux")]
 mod teardown;
 #[cfg(target_os = "linux")]
 mod teardown_tree;
 #[cfg(target_os = "linux")]
 mod working_dir;
-mod sdk_peer;
-mod support;
