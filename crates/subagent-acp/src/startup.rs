@@ -141,6 +141,7 @@ impl Handshake<'_> {
             ))
         })
         .await?;
+        self.child.tell_progress();
         let stage = Stage::NewSession;
         self.child.progress.enter(stage);
         self.ask(

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use subagent_seam::ContentBlock;
+use subagent_subprocess::rpc::read_object;
 
 /// The only version that this provider speaks.
 pub(crate) const PROTOCOL_VERSION: u16 = 1;
@@ -98,9 +99,7 @@ pub(crate) fn protocol_version(result: &RawValue) -> Option<&RawValue> {
         #[serde(borrow)]
         protocol_version: &'a RawValue,
     }
-    serde_json::from_str::<Answer<'_>>(result.get())
-        .ok()
-        .map(|answer| answer.protocol_version)
+    read_object::<Answer<'_>>(result).map(|answer| answer.protocol_version)
 }
 
 /// The session id in an answer to `session/new`, if it is a string.
@@ -110,9 +109,7 @@ pub(crate) fn session_id(result: &RawValue) -> Option<String> {
     struct Answer {
         session_id: String,
     }
-    serde_json::from_str::<Answer>(result.get())
-        .ok()
-        .map(|answer| answer.session_id)
+    read_object::<Answer>(result).map(|answer| answer.session_id)
 }
 
 /// Why an agent ended a prompt.
@@ -135,16 +132,16 @@ pub(crate) fn stop_reason(result: &RawValue) -> AcpStopReason {
         #[serde(borrow)]
         stop_reason: Cow<'a, str>,
     }
-    match serde_json::from_str::<Answer<'_>>(result.get())
+    match read_object::<Answer<'_>>(result)
         .as_ref()
         .map(|answer| &*answer.stop_reason)
     {
-        Ok("end_turn") => AcpStopReason::EndTurn,
-        Ok("max_tokens") => AcpStopReason::MaxTokens,
-        Ok("max_turn_requests") => AcpStopReason::MaxTurnRequests,
-        Ok("refusal") => AcpStopReason::Refusal,
-        Ok("cancelled") => AcpStopReason::Cancelled,
-        Ok(_) | Err(_) => AcpStopReason::Unknown,
+        Some("end_turn") => AcpStopReason::EndTurn,
+        Some("max_tokens") => AcpStopReason::MaxTokens,
+        Some("max_turn_requests") => AcpStopReason::MaxTurnRequests,
+        Some("refusal") => AcpStopReason::Refusal,
+        Some("cancelled") => AcpStopReason::Cancelled,
+        Some(_) | None => AcpStopReason::Unknown,
     }
 }
 
@@ -155,8 +152,7 @@ pub(crate) fn message_chunk<'a>(params: &'a RawValue, session_id: &str) -> Optio
     struct Params<'a> {
         #[serde(borrow)]
         session_id: Cow<'a, str>,
-        #[serde(borrow)]
-        update: Update<'a>,
+        update: &'a RawValue,
     }
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -174,11 +170,15 @@ pub(crate) fn message_chunk<'a>(params: &'a RawValue, session_id: &str) -> Optio
         #[serde(borrow)]
         text: Cow<'a, str>,
     }
-    let params: Params<'a> = serde_json::from_str(params.get()).ok()?;
-    if params.session_id != session_id || params.update.session_update != "agent_message_chunk" {
+    let params: Params<'a> = read_object(params)?;
+    if params.session_id != session_id {
         return None;
     }
-    let content: Content<'a> = serde_json::from_str(params.update.content?.get()).ok()?;
+    let update: Update<'a> = read_object(params.update)?;
+    if update.session_update != "agent_message_chunk" {
+        return None;
+    }
+    let content: Content<'a> = read_object(update.content?)?;
     (content.r#type == "text").then_some(content.text)
 }
 
@@ -203,7 +203,7 @@ impl PermissionParams {
         #[serde(rename_all = "camelCase")]
         struct Params {
             #[serde(default, deserialize_with = "lenient")]
-            tool_call: Option<ToolCall>,
+            tool_call: Option<Box<RawValue>>,
             #[serde(default, deserialize_with = "lenient")]
             options: Option<Vec<Box<RawValue>>>,
         }
@@ -212,16 +212,13 @@ impl PermissionParams {
             #[serde(default, deserialize_with = "lenient")]
             kind: Option<String>,
         }
-        let params: Params = params
-            .and_then(|params| serde_json::from_str(params.get()).ok())
-            .unwrap_or_default();
+        let params: Params = params.and_then(read_object).unwrap_or_default();
         let options = params.options.unwrap_or_default();
         Self {
-            tool_kind: params.tool_call.and_then(|call| call.kind),
-            options: options
-                .iter()
-                .filter_map(|option| serde_json::from_str(option.get()).ok())
-                .collect(),
+            tool_kind: params
+                .tool_call
+                .and_then(|call| read_object::<ToolCall>(&call)?.kind),
+            options: options.iter().filter_map(|option| read_object(option)).collect(),
         }
     }
 }

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use subagent_subprocess::rpc::read_object;
 
 /// JSON-RPC's code for a method that does not exist here.
 pub(crate) const METHOD_NOT_FOUND: i64 = -32601;
@@ -78,7 +79,7 @@ pub(crate) fn server_info(result: &RawValue) -> Option<ServerInfo> {
         name: String,
         version: String,
     }
-    let Info { name, version } = object(object::<Answer<'_>>(result)?.server_info)?;
+    let Info { name, version } = read_object(read_object::<Answer<'_>>(result)?.server_info)?;
     Some(ServerInfo { name, version })
 }
 
@@ -89,16 +90,7 @@ pub(crate) fn message_id(result: &RawValue) -> Option<String> {
     struct Answer {
         message_id: String,
     }
-    object::<Answer>(result).map(|answer| answer.message_id)
-}
-
-/// Reads an object. Any other value is none, also an array, which a derived reader would take member by member.
-pub(crate) fn object<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
-    if raw.get().starts_with('{') {
-        serde_json::from_str(raw.get()).ok()
-    } else {
-        None
-    }
+    read_object::<Answer>(result).map(|answer| answer.message_id)
 }
 
 /// The text of a string; `None` for any other value.

@@ -65,7 +65,14 @@ impl LaunchPlan {
             env,
             config_dirs,
         } = options;
-        let launch_dir = std::env::current_dir().map_err(OptionError::LaunchDir)?;
+        let launch_dir = match std::env::current_dir() {
+            Ok(launch_dir) => launch_dir,
+            Err(error) if has_relative_path(&command, cwd.as_deref(), &config_dirs) => {
+                return Err(OptionError::LaunchDir(error));
+            }
+            // A host whose own directory is gone can still start what is named in full.
+            Err(_) => PathBuf::new(),
+        };
         check_names("env", env.iter().map(|(name, _)| name))?;
         check_names(
             "isolatedConfigDirs",
@@ -174,6 +181,20 @@ impl LaunchPlan {
     }
 }
 
+/// Whether any path among the options has to be resolved.
+fn has_relative_path(
+    command: &OsStr,
+    cwd: Option<&Path>,
+    config_dirs: &[(OsString, ConfigDirSource)],
+) -> bool {
+    let pinned = config_dirs.iter().filter_map(|(_, source)| match source {
+        ConfigDirSource::Pinned(path) => Some(path.as_path()),
+        ConfigDirSource::Fresh => None,
+    });
+    let command = Some(Path::new(command)).filter(|command| command.components().count() > 1);
+    pinned.chain(cwd).chain(command).any(Path::is_relative)
+}
+
 fn check_names<'a>(key: &'static str, mut names: impl Iterator<Item = &'a OsStr>) -> Result<(), OptionError> {
     let bad = |name: &OsStr| {
         name.is_empty()
@@ -206,6 +227,21 @@ mod tests {
     fn refusal(options: LaunchOptions) -> (&'static str, String) {
         let error = LaunchPlan::new(options).unwrap_err();
         (error.key(), error.to_string())
+    }
+
+    #[test]
+    fn only_what_is_relative_needs_the_launch_directory() {
+        let pinned = |path: &str| vec![("HOME".into(), ConfigDirSource::Pinned(path.into()))];
+        let needs = |command: &str, cwd: Option<&str>, dirs: &[(OsString, ConfigDirSource)]| {
+            has_relative_path(command.as_ref(), cwd.map(Path::new), dirs)
+        };
+        let fresh = [("HOME".into(), ConfigDirSource::Fresh)];
+        assert!(!needs("agent", None, &fresh));
+        assert!(!needs("/bin/agent", Some("/srv"), &pinned("/etc")));
+        assert!(needs("bin/agent", None, &[]));
+        assert!(needs("./agent", None, &[]));
+        assert!(needs("agent", Some("sub"), &[]));
+        assert!(needs("agent", None, &pinned("etc")));
     }
 
     #[test]

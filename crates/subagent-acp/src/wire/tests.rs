@@ -164,6 +164,28 @@ fn permission_requests_are_read_as_far_as_they_go() {
     assert_eq!(PermissionParams::read(None), PermissionParams::default());
 }
 
+/// A derived reader would take the members of an array one by one.
+#[test]
+fn an_array_is_never_taken_for_an_object() {
+    assert_eq!(session_id(&raw(&json!(["s"]))), None);
+    assert_eq!(stop_reason(&raw(&json!(["end_turn"]))), AcpStopReason::Unknown);
+    assert!(protocol_version(&raw(&json!([1]))).is_none());
+    let text = json!({"type": "text", "text": "a"});
+    let update = json!({"sessionUpdate": "agent_message_chunk", "content": text});
+    for params in [
+        json!(["s", update]),
+        json!({"sessionId": "s", "update": ["agent_message_chunk", text]}),
+        json!({"sessionId": "s", "update": {"sessionUpdate": "agent_message_chunk", "content": ["text", "a"]}}),
+    ] {
+        assert_eq!(message_chunk(&raw(&params), "s"), None, "{params}");
+    }
+    let asked = json!({"toolCall": ["edit"], "options": [["allow_once", "a"]]});
+    assert_eq!(
+        PermissionParams::read(Some(&raw(&asked))),
+        PermissionParams::default()
+    );
+}
+
 fn official<T: DeserializeOwned>(ours: &impl Serialize) -> T {
     serde_json::from_value(serde_json::to_value(ours).unwrap()).unwrap()
 }

@@ -6,8 +6,9 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use subagent_seam::ContentBlock;
+use subagent_subprocess::rpc::read_object;
 
-use super::{method, object, string};
+use super::{method, string};
 
 /// A notification about a session.
 #[derive(Debug)]
@@ -59,14 +60,14 @@ impl<'a> Update<'a> {
             method::SESSION_EVENT => {
                 let OfSession {
                     session_id, event, ..
-                } = object(params)?;
+                } = read_object(params)?;
                 let event = event.unwrap_or(RawValue::NULL);
                 Some(Self::Event { session_id, event })
             }
             method::SESSION_STATUS => {
                 let OfSession {
                     session_id, status, ..
-                } = object(params)?;
+                } = read_object(params)?;
                 let status = string(status?)?;
                 Some(Self::Status { session_id, status })
             }
@@ -74,7 +75,7 @@ impl<'a> Update<'a> {
                 let OfFamily {
                     parent_session_id,
                     child_session_id,
-                } = object(params)?;
+                } = read_object(params)?;
                 Some(if method == method::SUBAGENT_STARTED {
                     Self::Started {
                         parent_session_id,
@@ -109,7 +110,7 @@ impl<'a> Event<'a> {
             #[serde(borrow)]
             data: Option<&'a RawValue>,
         }
-        let Members { r#type, data } = object(event)?;
+        let Members { r#type, data } = read_object(event)?;
         Some(Self {
             kind: r#type,
             data: data.unwrap_or(RawValue::NULL),
@@ -129,11 +130,11 @@ pub(crate) fn inserts(data: &RawValue, id: &str) -> bool {
         #[serde(borrow)]
         id: Cow<'a, str>,
     }
-    object::<Spliced<'_>>(data).is_some_and(|spliced| {
+    read_object::<Spliced<'_>>(data).is_some_and(|spliced| {
         spliced
             .inserted
             .iter()
-            .filter_map(|message| object::<Message<'_>>(message))
+            .filter_map(|message| read_object::<Message<'_>>(message))
             .any(|message| message.id == id)
     })
 }
@@ -145,7 +146,7 @@ pub(crate) fn text_delta(data: &RawValue) -> Option<Cow<'_, str>> {
         #[serde(borrow)]
         chunk: &'a RawValue,
     }
-    let block = Block::read(object::<Data<'_>>(data)?.chunk)?;
+    let block = Block::read(read_object::<Data<'_>>(data)?.chunk)?;
     if block.r#type == "text-delta" {
         string(block.text?)
     } else {
@@ -166,7 +167,7 @@ pub(crate) fn message_content(data: &RawValue) -> Option<Vec<ContentBlock>> {
         #[serde(borrow)]
         content: Vec<&'a RawValue>,
     }
-    let message: Message<'_> = object(object::<Data<'_>>(data)?.message)?;
+    let message: Message<'_> = read_object(read_object::<Data<'_>>(data)?.message)?;
     let blocks: Vec<Block<'_>> = message
         .content
         .into_iter()
@@ -195,7 +196,7 @@ struct Block<'a> {
 
 impl<'a> Block<'a> {
     fn read(raw: &'a RawValue) -> Option<Self> {
-        object(raw)
+        read_object(raw)
     }
 }
 
@@ -216,7 +217,7 @@ impl<'a> Reason<'a> {
             #[serde(borrow)]
             reason: Option<&'a RawValue>,
         }
-        let members = |raw| object::<Members<'a>>(raw);
+        let members = |raw| read_object::<Members<'a>>(raw);
         let raw = members(data).and_then(|data| data.reason);
         let Some(reason) = raw.and_then(members) else {
             return Self {

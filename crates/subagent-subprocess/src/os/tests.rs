@@ -101,3 +101,20 @@ async fn a_reaped_leader_is_struck_no_more() {
     leader.strike(Blow::Kill).unwrap();
     assert_eq!(leader.exit_facts(), Some(exit));
 }
+
+#[tokio::test]
+async fn a_leader_outside_its_own_group_is_struck_by_its_number() {
+    let mut command = cat();
+    // Stays in the group of this test, as a child does that moves to another group by itself.
+    std::os::unix::process::CommandExt::process_group(&mut command, rustix::process::getpgrp().as_raw_pid());
+    let (leader, pipes) = Leader::spawn(command).unwrap();
+    leader.strike(Blow::Kill).unwrap();
+    assert_eq!(
+        soon(leader.exited()).await,
+        ExitFacts {
+            code: None,
+            signal: Some(9)
+        }
+    );
+    drop(pipes);
+}

@@ -5,7 +5,7 @@ use std::io;
 use std::process::Command;
 
 use rustix::io::Errno;
-use rustix::process::{Signal, kill_process_group};
+use rustix::process::{Signal, getpgid, kill_process, kill_process_group};
 
 use super::group::Remnant;
 use super::process::{Process, reap_later};
@@ -85,12 +85,22 @@ impl Leader {
     }
 
     fn strike_unreaped(&self, signal: Signal) -> io::Result<()> {
-        match kill_process_group(self.process.pid(), signal) {
-            Ok(()) | Err(Errno::SRCH) => Ok(()),
-            // Apple's kernel refuses to signal a group that holds nothing but zombies.
-            Err(Errno::PERM) if cfg!(target_vendor = "apple") => Ok(()),
-            Err(error) => Err(error.into()),
+        let pid = self.process.pid();
+        // A leader that has moved to another group is not reached through its own.
+        if getpgid(Some(pid)).is_ok_and(|group| group != pid) {
+            settled(kill_process(pid, signal))?;
         }
+        settled(kill_process_group(pid, signal))
+    }
+}
+
+/// A signal that has been sent, or to nobody who could still hear it.
+fn settled(sent: rustix::io::Result<()>) -> io::Result<()> {
+    match sent {
+        Ok(()) | Err(Errno::SRCH) => Ok(()),
+        // Apple's kernel refuses to signal a group that holds nothing but zombies.
+        Err(Errno::PERM) if cfg!(target_vendor = "apple") => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }
 
