@@ -44,14 +44,13 @@ impl Outcome {
 /// use serde_json::json;
 ///
 /// let script = Script::new().expect("greet").respond(json!({"text": "{greeting}"}));
-/// let (mut answer, output) = std::io::pipe()?;
+/// let (answer, output) = std::io::pipe()?;
 /// let outcome = Runtime::new(script)
 ///     .value("greeting", |received| format!("hello {}", received.frame("greet").unwrap()["params"]["name"]))
 ///     .run(Stdio::of(&br#"{"id": 1, "method": "greet", "params": {"name": 5}}"#[..], output, std::io::sink()))?;
 /// assert_eq!(outcome, Outcome::Finished);
-/// let mut text = String::new();
-/// std::io::Read::read_to_string(&mut answer, &mut text)?;
-/// assert_eq!(text, "{\"id\":1,\"jsonrpc\":\"2.0\",\"result\":{\"text\":\"hello 5\"}}\n");
+/// let answer: serde_json::Value = serde_json::from_reader(answer)?;
+/// assert_eq!(answer, json!({"jsonrpc": "2.0", "id": 1, "result": {"text": "hello 5"}}));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
