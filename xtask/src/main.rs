@@ -66,7 +66,7 @@ struct SnapshotArgs {
     /// Show each proposal as a difference, with its place; runs no test.
     #[arg(long)]
     review: bool,
-    /// Write the proposals over the snapshots; runs no test.
+    /// Write the proposals over the snapshots, and the rows of `docs/diagnostics.md` that show them; runs no other test.
     #[arg(long)]
     accept: bool,
 }

@@ -28,7 +28,7 @@ pub(crate) enum Mode {
     Check,
     /// Show the proposals.
     Review,
-    /// Write the proposals.
+    /// Write the proposals, and what the documentation shows of them.
     Accept,
 }
 
@@ -36,7 +36,10 @@ pub(crate) fn run(workspace: &Workspace, mode: Mode) -> Result<()> {
     let store = Store::find(workspace)?;
     match mode {
         Mode::Review => review(workspace, &store),
-        Mode::Accept => accept(workspace, &store),
+        Mode::Accept => {
+            accept(workspace, &store)?;
+            test_run::document(workspace)
+        }
         Mode::Propose | Mode::Check => {
             let packages = test_run::packages(workspace, &store);
             if packages.is_empty() {

@@ -14,6 +14,13 @@ use crate::workspace::Workspace;
 /// The crate that the tests use. Who depends on it has snapshot tests, with or without a snapshot so far.
 const LIBRARY: &str = "insta";
 
+/// The package, the target and the name of the test that compares the documentation with the snapshots.
+const DOCUMENTING: (&str, &str, &str) = (
+    "jsonrpc-fake-runtime",
+    "agents",
+    "pinned::reference::the_documentation_shows_every_row_as_it_is_pinned",
+);
+
 /// The members that have snapshot tests.
 pub(super) fn packages<'a>(workspace: &'a Workspace, store: &Store) -> Vec<&'a str> {
     let has_tests = |directory: &str| {
@@ -46,6 +53,20 @@ pub(super) fn compare(workspace: &Workspace, packages: &[&str]) -> Result<()> {
         .env("INSTA_FORCE_PASS", "0")
         .env("INSTA_OUTPUT", "diff")
         .run()
+}
+
+/// Lets the documentation show the snapshots as they are now: by the test that fails when it does not.
+pub(super) fn document(workspace: &Workspace) -> Result<()> {
+    let (package, target, test) = DOCUMENTING;
+    if !workspace.members.iter().any(|member| member.name == package) {
+        return Ok(());
+    }
+    Tool::cargo(&workspace.root)
+        .args(["test", "--quiet", "--package", package, "--test", target])
+        .args(["--", "--exact", test])
+        .env("WRITE_DOCUMENTED_ROWS", "1")
+        .run()
+        .context("the snapshots are written, and the documentation of their rows is not")
 }
 
 fn snapshot_tests(workspace: &Workspace, packages: &[&str], update: &str) -> Result<Tool> {

@@ -29,6 +29,8 @@ mod command_support;
 mod command_terminal;
 #[cfg(target_os = "linux")]
 mod command_usage;
+#[cfg(target_os = "linux")]
+mod compositions;
 mod concurrency;
 #[cfg(target_os = "linux")]
 mod descriptors;
@@ -48,6 +50,8 @@ mod dsh_sessions;
 mod dsh_startup;
 #[cfg(target_os = "linux")]
 mod dsh_support;
+#[cfg(target_os = "linux")]
+mod dsh_table;
 #[cfg(target_os = "linux")]
 mod environment;
 #[cfg(target_os = "linux")]
@@ -70,6 +74,8 @@ mod field_volume;
 mod lifecycle;
 #[cfg(target_os = "linux")]
 mod lifecycle_host;
+#[cfg(target_os = "linux")]
+mod pinned;
 mod sdk_peer;
 #[cfg(target_os = "linux")]
 mod supervision;

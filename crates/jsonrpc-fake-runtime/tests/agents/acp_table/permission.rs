@@ -4,10 +4,9 @@
 use jsonrpc_fake_runtime::Script;
 use jsonrpc_fake_runtime::acp::AcpSteps as _;
 use serde_json::{Value, json};
-use subagent_acp::PermissionPolicy;
 use subagent_seam::StopReason;
 
-use super::row::{Ends, Row};
+use crate::pinned::row::{Ends, Row};
 
 /// Asks for permission to edit something and waits for the answer.
 pub(super) fn asked(script: Script) -> Script {
@@ -21,16 +20,16 @@ fn ask(script: Script, kind: &str, options: &[(&str, &str)]) -> Script {
 pub(super) fn decisions() -> Vec<Row> {
     let mut rows = Vec::new();
     for (policy, what, options) in [
-        (PermissionPolicy::Reject, "every option", ALL),
-        (PermissionPolicy::Decline, "every option", ALL),
-        (PermissionPolicy::Decline, "no way to reject", &ALL[..1]),
-        (PermissionPolicy::Allow, "every option", ALL),
-        (PermissionPolicy::Allow, "a lasting grant only", &ALL[..1]),
-        (PermissionPolicy::Allow, "no way to allow", &ALL[2..]),
-        (PermissionPolicy::Allow, "no option", &[]),
+        ("reject", "every option", ALL),
+        ("decline", "every option", ALL),
+        ("decline", "no way to reject", &ALL[..1]),
+        ("allow", "every option", ALL),
+        ("allow", "a lasting grant only", &ALL[..1]),
+        ("allow", "no way to allow", &ALL[2..]),
+        ("allow", "no option", &[]),
     ] {
-        let name = format!("policy {}: the request offers {what}", policy_name(policy));
-        rows.push(told(name, ask(prompted(), "edit", options)).policy(policy));
+        let name = format!("policy {policy}: the request offers {what}");
+        rows.push(told(name, ask(prompted(), "edit", options)).key("permission", policy));
     }
     for kind in [
         "read",
@@ -86,12 +85,4 @@ fn asked_with(call: Value) -> Script {
 
 fn told(name: impl Into<String>, script: Script) -> Row {
     Row::new(name, Ends::With(StopReason::Refusal), script.stop("refusal"))
-}
-
-fn policy_name(policy: PermissionPolicy) -> &'static str {
-    match policy {
-        PermissionPolicy::Reject => "reject",
-        PermissionPolicy::Decline => "decline",
-        PermissionPolicy::Allow => "allow",
-    }
 }

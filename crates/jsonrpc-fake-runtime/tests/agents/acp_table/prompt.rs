@@ -1,14 +1,12 @@
 //! Rows about prompts: turns that the agent ends, conversations that break, deadlines that pass, runs that are cancelled.
 
-use std::time::Duration;
-
 use jsonrpc_fake_runtime::acp::AcpSteps as _;
 use jsonrpc_fake_runtime::{Script, Signal, Step};
 use serde_json::{Value, json};
 use subagent_seam::StopReason;
 
 use super::permission::asked;
-use super::row::{Ends, Row, sign, sign_when_heard};
+use crate::pinned::row::{Ends, Row, sign, sign_when_heard};
 
 /// What an agent has done before its prompt comes to an end.
 #[derive(Clone, Copy)]
@@ -97,7 +95,7 @@ pub(super) fn turns() -> Vec<Row> {
             "the turn ends with end_turn, after more text than may be collected",
             prompted().chunk("0123456789").end_turn(),
         )
-        .with(|config| config.max_output_bytes = 4),
+        .key("maxOutputBytes", 4),
         Row::new(
             "the turn ends with refusal, after white space",
             Ends::With(StopReason::Refusal),
@@ -173,21 +171,20 @@ pub(super) fn failures() -> Vec<Row> {
             "the agent sends a frame that is too long",
             prompted().chunk("partial").padded(3000, padding()),
         )
-        .with(|config| config.max_frame_bytes = 2999),
+        .key("maxFrameBytes", 2999),
         row(
             "the agent sends a frame that is too long and exits",
             prompted().padded(3000, padding()).exit(3),
         )
-        .with(|config| config.max_frame_bytes = 2999),
+        .key("maxFrameBytes", 2999),
         row(
             "the agent asks on and on and reads no answer",
             prompted()
-                .repeat(8000, |s| {
+                .repeat(30_000, |s| {
                     s.ask_permission("{index}", "read", &[("yes", "allow_once")])
                 })
                 .hang(),
         )
-        .with(|config| config.max_queued_bytes = 1000)
         .impatient(),
     ]);
     all
@@ -195,14 +192,14 @@ pub(super) fn failures() -> Vec<Row> {
 
 pub(super) fn interruptions() -> Vec<Row> {
     let mut all = Vec::new();
-    let short = Duration::from_millis(1500);
+    let short = 1500;
     all.extend(
         rows("the run deadline passes", Ends::With(StopReason::Error), settled)
-            .map(|row| row.with(move |config| config.run_timeout = Some(short))),
+            .map(|row| row.key("runTimeoutMs", short)),
     );
     all.extend(
         rows("the idle deadline passes", Ends::With(StopReason::Error), settled)
-            .map(|row| row.with(move |config| config.idle_timeout = Some(short))),
+            .map(|row| row.key("idleTimeoutMs", short)),
     );
     let aborted = Ends::With(StopReason::Aborted);
     all.extend(
@@ -231,7 +228,7 @@ pub(super) fn interruptions() -> Vec<Row> {
             "cancelled while an exit is awaited",
             sign(prompted().step(Step::CloseStdout)),
         )
-        .with(|config| config.dispose_grace = Duration::from_mins(2)),
+        .key("disposeGraceMs", 120_000),
     ]);
     all
 }

@@ -1,35 +1,15 @@
-//! Rows about runs that do not start: no directory, no process, no handshake, or nobody who waits for it any more.
-
-use std::os::unix::ffi::OsStringExt as _;
-use std::time::Duration;
+//! Rows about runs that do not start: no handshake, or nobody who waits for it any more.
 
 use jsonrpc_fake_runtime::acp::{AcpSteps as _, Stage};
 use jsonrpc_fake_runtime::{Script, Signal, Step};
 use serde_json::{Value, json};
 
-use super::row::{Ends, Row, Session, sign};
+use crate::pinned::row::{Ends, Row, Session, sign};
 
 const STARTS: [(Stage, &str); 2] = [
     (Stage::Initialize, "initialize"),
     (Stage::NewSession, "session/new"),
 ];
-
-pub(super) fn launches() -> Vec<Row> {
-    let row = |name: &str| Row::new(name, Ends::Unstarted, Script::acp().ready());
-    let at = |path: &str| Session::At(path.into());
-    let not_utf8 = Session::At(std::ffi::OsString::from_vec(b"\xff".to_vec()).into());
-    vec![
-        row("the session has no working directory").session(Session::Nowhere),
-        row("the session's working directory is relative").session(at("./here")),
-        row("the session's working directory is missing").session(at("missing")),
-        row("the session's working directory is a file").session(at("script.json")),
-        row("the session's working directory is not UTF-8").session(not_utf8),
-        row("the command is not found").with(|config| config.command = "no-such-agent-4711".into()),
-        row("the command is a directory").with(|config| config.command = std::env::temp_dir().into()),
-        // A configured directory is checked when the provider is built, a program when it is spawned.
-        row("the command may not be executed").with(|config| config.command = config.args[1].clone()),
-    ]
-}
 
 pub(super) fn handshakes() -> Vec<Row> {
     let mut rows = Vec::new();
@@ -64,10 +44,10 @@ pub(super) fn handshakes() -> Vec<Row> {
                 "the agent sends a frame that is too long and exits",
                 at().padded(3000, padding()).exit(3),
             )
-            .with(|config| config.max_frame_bytes = 2999),
-            row("never answered", at()).with(|config| config.startup_timeout = Some(Duration::from_secs(2))),
+            .key("maxFrameBytes", 2999),
+            row("never answered", at()).key("startupTimeoutMs", 2000),
             row("never answered by an agent that does not read", at().hang())
-                .with(|config| config.startup_timeout = Some(Duration::from_secs(2)))
+                .key("startupTimeoutMs", 2000)
                 .impatient(),
             row(
                 "permission is asked for, then an error is answered",
@@ -112,11 +92,8 @@ pub(super) fn handshakes() -> Vec<Row> {
             script,
         ));
     }
-    let shell = |what: &str, script: &'static str| {
-        Row::new(format!("initialize: {what}"), Ends::Unstarted, Script::acp()).with(move |config| {
-            config.command = "/bin/sh".into();
-            config.args = vec!["-c".into(), script.into()];
-        })
+    let shell = |what: &str, script: &str| {
+        Row::new(format!("initialize: {what}"), Ends::Unstarted, Script::acp()).shell(script)
     };
     rows.extend([
         shell(
@@ -147,7 +124,7 @@ pub(super) fn cancellations() -> Vec<Row> {
             "cancelled while an exit is awaited during the handshake",
             sign(Script::acp().up_to(Stage::Initialize).step(Step::CloseStdout)),
         )
-        .with(|config| config.dispose_grace = Duration::from_mins(2))
+        .key("disposeGraceMs", 120_000)
         .cancelled_at_the_sign(),
     ]
 }

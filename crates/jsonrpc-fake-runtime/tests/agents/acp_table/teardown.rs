@@ -1,14 +1,11 @@
 //! Rows about teardowns that fail, because some process of the child's group hangs in the kernel and no signal ends it.
 
-use std::time::Duration;
-
 use jsonrpc_fake_runtime::acp::{AcpSteps as _, Stage};
 use jsonrpc_fake_runtime::{Condition, Script, Signal};
 use subagent_seam::StopReason;
 
 use super::permission::asked;
-use super::row::{Ends, Row, sign, sign_when_heard};
-use super::wedge::Wedged;
+use crate::pinned::row::{Ends, Row, sign, sign_when_heard};
 
 pub(super) fn failures() -> Vec<Row> {
     let mut rows = starts();
@@ -20,28 +17,33 @@ fn starts() -> Vec<Row> {
     let at = |stage| Script::acp().up_to(stage);
     let row = |name: &str, script| Row::new(name, Ends::Unstarted, script);
     vec![
-        hung(row(
+        row(
             "the start fails, and the child does not end",
             at(Stage::Initialize).respond_error(-1, "no"),
-        )),
-        hung(row(
+        )
+        .hung(),
+        row(
             "the startup deadline passes, and the child does not end",
             at(Stage::NewSession),
-        ))
-        .with(|config| config.startup_timeout = Some(Duration::from_secs(4))),
-        half_hung(row(
+        )
+        .hung()
+        .key("startupTimeoutMs", 4000),
+        row(
             "the agent exits with 7 during the start, and its group does not end",
             at(Stage::NewSession).exit(7),
-        )),
-        hung(row(
+        )
+        .half_hung(),
+        row(
             "cancelled during the start, and the child does not end",
             sign(at(Stage::Initialize)),
-        ))
+        )
+        .hung()
         .cancelled_at_the_sign(),
-        half_hung(row(
+        row(
             "cancelled during the start, and the group of the child does not end",
             sign(at(Stage::NewSession)),
-        ))
+        )
+        .half_hung()
         .cancelled_at_the_sign(),
     ]
 }
@@ -51,17 +53,19 @@ fn runs() -> Vec<Row> {
     let prompted = || Script::acp().prompted();
     let done = || prompted().chunk("done").end_turn();
     vec![
-        hung(row(
+        row(
             "the run completes, and the child does not end",
             StopReason::Completed,
             done(),
-        )),
-        half_hung(row(
+        )
+        .hung(),
+        row(
             "the run completes and the agent exits with 5, and its group does not end",
             StopReason::Completed,
             done().wait_for(Condition::StdinEof).exit(5),
-        )),
-        half_hung(row(
+        )
+        .half_hung(),
+        row(
             "the run completes and only SIGKILL ends the agent, and its group does not end",
             StopReason::Completed,
             Script::acp()
@@ -70,46 +74,39 @@ fn runs() -> Vec<Row> {
                 .prompted()
                 .chunk("done")
                 .end_turn(),
-        ))
-        .with(|config| config.dispose_eof_grace = Duration::from_millis(200)),
-        hung(row(
+        )
+        .half_hung()
+        .key("disposeEofGraceMs", 200),
+        row(
             "the prompt fails, and the child does not end",
             StopReason::Error,
             prompted().chunk("partial").respond_error(-32603, "no"),
-        )),
-        half_hung(row(
+        )
+        .hung(),
+        row(
             "the agent is killed after a decision, and its group does not end",
             StopReason::Error,
             prompted().chunk("partial").then(asked).kill_self(Signal::Kill),
-        )),
-        hung(row(
+        )
+        .half_hung(),
+        row(
             "the turn ends with max_tokens after a decision, and the child does not end",
             StopReason::MaxTokens,
             prompted().then(asked).chunk("partial").stop("max_tokens"),
-        )),
-        hung(row(
+        )
+        .hung(),
+        row(
             "the turn ends with refusal, and the child does not end",
             StopReason::Refusal,
             prompted().stop("refusal"),
-        )),
-        hung(row(
+        )
+        .hung(),
+        row(
             "cancelled after some text, and the child does not end",
             StopReason::Aborted,
             sign_when_heard(prompted().chunk("partial")),
-        ))
+        )
+        .hung()
         .cancelled_at_the_sign(),
     ]
-}
-
-/// The child itself hangs.
-fn hung(row: Row) -> Row {
-    let window = Duration::from_millis(200);
-    row.wedged(Wedged::Leader)
-        .with(move |config| (config.dispose_eof_grace, config.dispose_grace) = (window, window))
-}
-
-/// Something else of its group hangs; the child itself has all the time it needs.
-fn half_hung(row: Row) -> Row {
-    row.wedged(Wedged::Rest)
-        .with(|config| config.dispose_grace = Duration::from_millis(800))
 }

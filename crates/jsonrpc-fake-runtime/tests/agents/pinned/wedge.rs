@@ -28,6 +28,16 @@ pub(crate) enum Wedged {
     Rest,
 }
 
+impl Wedged {
+    /// A shell script that becomes or starts the command line in its arguments.
+    fn launcher(self) -> &'static str {
+        match self {
+            Self::Leader => LEADER,
+            Self::Rest => REST,
+        }
+    }
+}
+
 /// The file that is there once the process hangs.
 const HANGS: &str = "hangs";
 
@@ -102,14 +112,17 @@ impl Wedge {
 
     /// Lets the process that `wedged` says hang in this pipe.
     pub(crate) fn applied(&self, wedged: Wedged, config: &mut AcpConfig) {
-        let launcher = match wedged {
-            Wedged::Leader => LEADER,
-            Wedged::Rest => REST,
-        };
         let fake = std::mem::replace(&mut config.command, "/bin/sh".into());
-        let args = ["-c".into(), launcher.into(), "launcher".into(), fake];
+        let args = ["-c".into(), wedged.launcher().into(), "launcher".into(), fake];
         config.args.splice(0..0, args);
         config.env.push("WEDGE", &self.path);
+    }
+
+    /// The same for a command line, which is replaced by another one. It needs this variable.
+    pub(crate) fn launching(&self, wedged: Wedged, command: &mut Vec<String>) -> (&'static str, &str) {
+        let launcher = ["/bin/sh", "-c", wedged.launcher(), "launcher"].map(str::to_owned);
+        command.splice(0..0, launcher);
+        ("WEDGE", &self.path)
     }
 
     /// Waits until the process hangs, tells the fake so, and gives its number.
