@@ -17,6 +17,8 @@ mod process;
 #[cfg(target_os = "linux")]
 mod report;
 #[cfg(target_os = "linux")]
+mod starting;
+#[cfg(target_os = "linux")]
 mod supervised;
 #[cfg(target_os = "linux")]
 mod tree;

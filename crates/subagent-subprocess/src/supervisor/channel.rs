@@ -190,3 +190,116 @@ fn retry<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+    use crate::supervisor::order::Windows;
+    use crate::{ChildEnv, ChildSpec, ExitFacts, Program};
+
+    fn pair() -> (OwnedFd, OwnedFd) {
+        open(Duration::from_secs(20)).unwrap()
+    }
+
+    fn order(bytes: usize) -> Order {
+        let window = Duration::from_secs(1);
+        Order {
+            windows: Windows {
+                eof_grace: window,
+                grace: window,
+            },
+            located: "/bin/agent".into(),
+            spec: ChildSpec {
+                program: Program::Bare("agent".into()),
+                args: vec!["x".repeat(bytes).into()],
+                cwd: "/".into(),
+                env: ChildEnv::default(),
+            },
+        }
+    }
+
+    #[test]
+    fn an_order_of_many_packets_arrives_with_its_three_streams_in_order() {
+        let (host, supervisor) = pair();
+        // More than a socket holds, so that both sides have to work at once.
+        let sealed = Sealed::new(&order(2 << 20)).unwrap();
+        let receiver = std::thread::spawn(move || receive_order(&supervisor));
+        let mut readers = Vec::new();
+        let writers: Vec<OwnedFd> = (0..3)
+            .map(|_| {
+                let (reader, writer) = io::pipe().unwrap();
+                readers.push(reader);
+                writer.into()
+            })
+            .collect();
+        let stdio = [writers[0].as_fd(), writers[1].as_fd(), writers[2].as_fd()];
+        sealed.send_head(&host, stdio).unwrap();
+        drop(writers);
+        sealed.send_rest(&host).unwrap();
+        let (arrived, streams) = receiver.join().unwrap().unwrap();
+        assert_eq!(arrived.spec.args[0].len(), 2 << 20);
+        for (stream, (reader, letter)) in streams.into_iter().zip(readers.iter_mut().zip(["a", "b", "c"])) {
+            std::fs::File::from(stream).write_all(letter.as_bytes()).unwrap();
+            // Read to the end: nobody else has the other end.
+            assert_eq!(io::read_to_string(reader).unwrap(), letter);
+        }
+    }
+
+    #[test]
+    fn a_host_that_goes_in_the_middle_has_ordered_nothing() {
+        let null = std::fs::File::open("/dev/null").unwrap();
+        let (host, supervisor) = pair();
+        let sealed = Sealed::new(&order(10)).unwrap();
+        sealed
+            .send_head(&host, [null.as_fd(), null.as_fd(), null.as_fd()])
+            .unwrap();
+        drop(host);
+        assert!(receive_order(&supervisor).is_none());
+    }
+
+    #[test]
+    fn a_head_without_the_streams_is_no_order() {
+        let (host, supervisor) = pair();
+        rustix::net::send(&host, &8_u64.to_le_bytes(), SendFlags::NOSIGNAL).unwrap();
+        assert!(receive_order(&supervisor).is_none());
+    }
+
+    #[test]
+    fn an_order_that_no_system_would_take_is_not_sent() {
+        let error = Sealed::new(&order(MAX_ORDER_BYTES)).err().unwrap();
+        assert_eq!(error.raw_os_error(), Some(Errno::TOOBIG.raw_os_error()));
+    }
+
+    #[test]
+    fn what_a_supervisor_told_before_its_end_is_heard_although_it_had_not_listened() {
+        let (host, supervisor) = pair();
+        send_blow(&host, Blow::Terminate).unwrap();
+        let ended = Report::Ended(ExitFacts {
+            code: Some(3),
+            signal: None,
+        });
+        send_report(&supervisor, ended, None).unwrap();
+        drop(supervisor);
+        assert_eq!(receive_report(&host).unwrap().unwrap().0, ended);
+        assert!(receive_report(&host).unwrap().is_none());
+        assert!(send_blow(&host, Blow::Kill).is_err());
+    }
+
+    #[test]
+    fn words_are_heard_in_order_and_the_hosts_end_is_the_last() {
+        let (host, supervisor) = pair();
+        assert_eq!(receive_word(&supervisor), None);
+        send_blow(&host, Blow::Terminate).unwrap();
+        send_blow(&host, Blow::Kill).unwrap();
+        drop(host);
+        let heard = [(); 3].map(|()| receive_word(&supervisor));
+        let expected = [
+            Word::Strike(Blow::Terminate),
+            Word::Strike(Blow::Kill),
+            Word::Gone,
+        ];
+        assert_eq!(heard, expected.map(Some));
+    }
+}

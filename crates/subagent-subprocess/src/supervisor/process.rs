@@ -12,6 +12,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Access, access};
 use rustix::process::{Pid, PidfdFlags, getpid, pidfd_open, set_child_subreaper};
 use signal_hook::consts::{SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 
@@ -66,6 +67,8 @@ fn prepare() -> io::Result<UnixStream> {
         signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
     }
     set_child_subreaper(Some(getpid()))?;
+    // Where no process can be seen, none could be ended.
+    access("/proc/self/stat", Access::READ_OK)?;
     // What a list of processes shows; nothing depends on it.
     let _ = rustix::thread::set_name(c"subagent-superv");
     Ok(deaths)
@@ -119,11 +122,10 @@ fn keep(tree: &Tree, mut custody: Custody, mut deaths: UnixStream) {
     }
 }
 
+/// Asks the tree to end if that is what was decided; killing is a state, not a deed.
 fn strike(tree: &Tree, blow: Option<Blow>) {
-    match blow {
-        Some(Blow::Terminate) => tree.terminate(),
-        Some(Blow::Kill) => tree.kill(),
-        None => {}
+    if blow == Some(Blow::Terminate) {
+        tree.terminate();
     }
 }
 

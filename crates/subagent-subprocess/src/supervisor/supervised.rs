@@ -2,29 +2,23 @@
 //! agent ended, whether the supervisor has proven that nothing is left, and what to do when it cannot.
 
 use std::io;
-use std::os::fd::{AsFd as _, OwnedFd};
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use std::os::fd::OwnedFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group, pidfd_send_signal};
 use tokio::io::unix::AsyncFd;
 
 use super::order::Order;
 use super::process::NOBODY_LEFT;
 use super::report::Report;
-use super::{MARKER, Supervisor, channel};
+use super::starting::Starting;
+use super::{Supervisor, channel};
 use crate::os::group::Remnant;
 use crate::os::process::{Process, reap_later, watch_readable};
 use crate::os::{Blow, Pipes};
-use crate::spawn::{supervisor_command, turn};
 use crate::{Error, ExitFacts};
-
-/// How long a supervisor may be silent before it has answered. It answers within milliseconds; this is for machines that
-/// are out of breath, and for programs that are no supervisor.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// An agent under a supervisor. Dropping it lets the supervisor kill the whole tree at once.
 #[derive(Debug)]
@@ -55,19 +49,7 @@ impl Supervised {
             program: supervisor.program.clone(),
             source,
         };
-        let (channel, theirs) = channel::open(PATIENCE).map_err(no_supervisor)?;
-        let mut command = supervisor_command(&supervisor.program);
-        command.arg(MARKER).stdin(theirs);
-        let child = {
-            let _turn = turn();
-            command.spawn().map_err(no_supervisor)?
-        };
-        // With it goes the supervisor's end of the channel, so that the supervisor's death is its end.
-        drop(command);
-        let mut starting = Starting {
-            channel,
-            supervisor: Some(child),
-        };
+        let mut starting = Starting::spawn(&supervisor.program).map_err(no_supervisor)?;
         let (report, pipes, agent_end) = starting.order(order).map_err(no_supervisor)?;
         let agent = match report {
             Report::Started(agent) => Pid::from_raw(agent),
@@ -85,9 +67,16 @@ impl Supervised {
             Report::Ended(_) => None,
         };
         let agent = agent.ok_or_else(|| no_supervisor(io::ErrorKind::InvalidData.into()))?;
-        let supervised = starting
-            .into_supervised(agent, agent_end)
-            .map_err(no_supervisor)?;
+        let agent_end = agent_end.map(watch_readable).transpose().map_err(no_supervisor)?;
+        let (process, channel) = starting.into_parts().map_err(no_supervisor)?;
+        let supervised = Self {
+            agent,
+            agent_end,
+            supervisor: Process::new(process),
+            channel,
+            heard: Mutex::default(),
+            asked: false,
+        };
         Ok((supervised, pipes))
     }
 
@@ -139,6 +128,10 @@ impl Supervised {
         self.asked = true;
         if !self.heard().is_all && channel::send_blow(self.channel.get_ref(), blow).is_ok() {
             self.wake_supervisor();
+            if blow == Blow::Kill && self.exit_facts().is_none() {
+                // A supervisor that is kept from its work needs this help, and no other one minds.
+                let _ = self.strike_group(blow);
+            }
             return Ok(());
         }
         if self.proof() == Some(true) {
@@ -183,7 +176,10 @@ impl Supervised {
     /// The supervisor did not live to see everything gone.
     pub(crate) fn conclude(&self) -> Result<(), Error> {
         match self.supervisor.exit_facts() {
-            Some(exit) if exit.code != Some(NOBODY_LEFT) => Err(Error::SupervisorLost { exit }),
+            Some(exit) if exit.code != Some(NOBODY_LEFT) => {
+                let _ = self.strike_group(Blow::Kill);
+                Err(Error::SupervisorLost { exit })
+            }
             Some(_) => {
                 self.supervisor.reap();
                 Ok(())
@@ -226,9 +222,13 @@ impl Supervised {
         }
     }
 
-    /// What is left to the host when the supervisor is gone.
+    /// Strikes the agent's group without the supervisor. As long as the agent is not reaped, the number means its group.
     fn strike_group(&self, blow: Blow) -> io::Result<()> {
-        if self.exit_facts().is_some() {
+        let agent_is_reaped = self
+            .agent_end
+            .as_ref()
+            .is_none_or(|agent| pidfd_send_signal(agent.get_ref(), Signal::CONT).is_err());
+        if agent_is_reaped {
             return Remnant(self.agent).signal(blow.signal());
         }
         match kill_process_group(self.agent, blow.signal()) {
@@ -257,86 +257,6 @@ impl Drop for Supervised {
             reap_later(supervisor);
         }
     }
-}
-
-/// A supervisor that has not said yet that the agent runs. Dropped as such, it is told to end everything, and ended if it
-/// does not end.
-struct Starting {
-    channel: OwnedFd,
-    supervisor: Option<Child>,
-}
-
-impl Starting {
-    /// Sends the order and waits for the answer.
-    fn order(&mut self, order: &Order) -> io::Result<(Report, Pipes, Option<OwnedFd>)> {
-        let order = channel::Sealed::new(order)?;
-        let pipes = {
-            let _turn = turn();
-            let (their_stdin, stdin) = io::pipe()?;
-            let (stdout, their_stdout) = io::pipe()?;
-            let (stderr, their_stderr) = io::pipe()?;
-            let theirs = [their_stdin.as_fd(), their_stdout.as_fd(), their_stderr.as_fd()];
-            order.send_head(&self.channel, theirs).map_err(unanswered)?;
-            (
-                ChildStdin::from(OwnedFd::from(stdin)),
-                ChildStdout::from(OwnedFd::from(stdout)),
-                ChildStderr::from(OwnedFd::from(stderr)),
-            )
-        };
-        order.send_rest(&self.channel).map_err(unanswered)?;
-        let answer = channel::receive_report(&self.channel).map_err(unanswered)?;
-        let (report, agent_end) = answer.ok_or_else(|| unanswered(io::ErrorKind::BrokenPipe.into()))?;
-        Ok((report, pipes, agent_end))
-    }
-
-    fn into_supervised(mut self, agent: Pid, agent_end: Option<OwnedFd>) -> io::Result<Supervised> {
-        let channel = self.channel.try_clone()?;
-        rustix::io::ioctl_fionbio(&channel, true)?;
-        let agent_end = agent_end.map(watch_readable).transpose()?;
-        let channel = watch_readable(channel)?;
-        let Some(supervisor) = self.supervisor.take() else {
-            return Err(io::ErrorKind::NotFound.into());
-        };
-        Ok(Supervised {
-            agent,
-            agent_end,
-            supervisor: Process::new(supervisor),
-            channel,
-            heard: Mutex::default(),
-            asked: false,
-        })
-    }
-}
-
-impl Drop for Starting {
-    fn drop(&mut self) {
-        let Some(mut supervisor) = self.supervisor.take() else {
-            return;
-        };
-        let _ = channel::send_blow(&self.channel, Blow::Kill);
-        let end = move || {
-            let begun = Instant::now();
-            while matches!(supervisor.try_wait(), Ok(None)) && begun.elapsed() < PATIENCE {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            let _ = supervisor.kill();
-            supervisor.wait()
-        };
-        let reaper = std::thread::Builder::new().name("subagent-reaper".to_owned());
-        if let Err(error) = reaper.spawn(end) {
-            tracing::warn!(%error, "a supervisor stays a zombie until this process ends");
-        }
-    }
-}
-
-/// Says what it means that a supervisor is gone, or silent for too long, before it has answered.
-fn unanswered(error: io::Error) -> io::Error {
-    let what = match error.kind() {
-        io::ErrorKind::BrokenPipe => "it ended before it told whether the agent was started",
-        io::ErrorKind::WouldBlock => "it did not tell in time whether the agent was started",
-        _ => return error,
-    };
-    io::Error::new(error.kind(), what)
 }
 
 /// Whether a descriptor is readable now.
