@@ -5,7 +5,9 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-use subagent_config::{CommandLine, Config, Deployment, HostContext, MaxDepth, ToolEntry, find, load_file};
+use subagent_config::{
+    CommandLine, Config, Deployment, HostContext, MaxDepth, Supervision, ToolEntry, find, load_file,
+};
 use subagent_seam::HostReporter;
 use subagent_tool::{SubagentTool, ToolOptions};
 
@@ -36,7 +38,7 @@ pub(crate) fn from_file(path: Option<&Path>) -> Result<Config, CliError> {
     Ok(load_file(&found, &host)?)
 }
 
-/// The providers and tools of `config`, with `timeout` as the deadline of their runs if it is given. Raw failures go to
+/// The providers and tools of `config`, their children's trees supervised where the platform can, with `timeout` as the deadline of their runs if it is given. Raw failures go to
 /// `reporter`.
 pub(crate) fn deploy(
     mut config: Config,
@@ -46,6 +48,7 @@ pub(crate) fn deploy(
     if let Some(timeout) = timeout {
         config.set_run_timeout(timeout);
     }
+    config.set_supervision(&Supervision::of_this_executable());
     Ok(config.deploy(reporter)?)
 }
 

@@ -44,6 +44,8 @@ use crate::terminal::Terminal;
 /// once, at the start of the process, outside of any async runtime: it takes over the signals SIGINT and SIGTERM and
 /// sets the process's logging.
 pub fn main() -> ExitCode {
+    // Every agent has a supervisor, which is this program once more.
+    subagent_config::supervisor::enter_if_started_as_one();
     // The demo agent starts for every `--demo` run: straight away, without the machinery of the command line.
     if env::args_os()
         .nth(1)

@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use subagent_acp::{AcpConfig, PermissionPolicy};
+use subagent_acp::{AcpConfig, PermissionPolicy, Supervision};
 use subagent_dsh_sdk::DshSdkConfig;
 
 use crate::problem::Problem;
@@ -123,6 +123,15 @@ impl Config {
     /// How long the job tools wait.
     pub fn jobs(&self) -> JobsEntry {
         self.jobs
+    }
+
+    /// Sets who ends the process trees of every provider's children. Where supervisors are possible, a host that begins
+    /// its `main` with [`enter_if_started_as_one`](subagent_acp::supervisor::enter_if_started_as_one) passes
+    /// [`Supervision::of_this_executable`].
+    pub fn set_supervision(&mut self, supervision: &Supervision) {
+        for provider in &mut self.providers {
+            provider.config.set_supervision(supervision.clone());
+        }
     }
 
     /// Sets the deadline from publication to result of every provider, whatever its entry says.

@@ -6,7 +6,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use subagent_acp::{AcpConfig, AcpError, AcpProvider};
+use subagent_acp::{AcpConfig, AcpError, AcpProvider, Supervision};
 use subagent_dsh_sdk::{DshSdkConfig, DshSdkError, DshSdkProvider};
 use subagent_seam::{Capabilities, Chain, HostReporter, NO_START_CAPABILITIES, Provider};
 
@@ -137,6 +137,13 @@ impl ProviderConfig {
         match self {
             Self::Acp(config) => config.run_timeout = Some(timeout),
             Self::DshSdk(config) => config.run_timeout = Some(timeout),
+        }
+    }
+
+    pub(crate) fn set_supervision(&mut self, supervision: Supervision) {
+        match self {
+            Self::Acp(config) => config.supervision = supervision,
+            Self::DshSdk(config) => config.supervision = supervision,
         }
     }
 
