@@ -131,6 +131,38 @@ async fn an_agent_whose_host_was_killed_may_end_its_own_way() {
 }
 
 #[tokio::test]
+async fn the_command_supervises_unasked_and_leaves_nothing_when_it_is_killed() {
+    let script = plant(Script::acp().step(note_pid()).prompted()).touch("planted");
+    let mut words = Vec::new();
+    let agent = FakeAgent::running(&script).with(|config| {
+        words.push(config.command.to_str().unwrap().to_owned());
+        words.extend(config.args.iter().map(|arg| arg.to_str().unwrap().to_owned()));
+    });
+    #[expect(clippy::disallowed_methods, reason = "this starts the command, not an agent")]
+    let mut command = Command::new(crate::command_support::program())
+        .args([
+            "run",
+            "--acp",
+            &crate::command_support::command_line(&words),
+            "do it",
+        ])
+        .current_dir(agent.dir())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    agent.reached("planted").await;
+    let child = agent.pid("pid").await;
+    assert_eq!(parent_of(parent_of(child)), command.id());
+    let pids = tree(&agent).await;
+    command.kill().unwrap();
+    command.wait().unwrap();
+    // The agent obeys the end of its input; the deaf of its tree sit out the window of three seconds.
+    eventually("everything is gone", || !is_alive(child) && left(pids).is_empty()).await;
+}
+
+#[tokio::test]
 async fn a_supervisor_that_is_killed_is_reported_and_the_group_is_ended() {
     let script = Script::acp()
         .ignore_eof()
