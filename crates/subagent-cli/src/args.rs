@@ -34,6 +34,9 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Start and end each configured agent without giving it a task, and tell what is wrong
     Check(CheckArgs),
+    /// Serve the configured tools over the Model Context Protocol, on stdin and stdout
+    #[command(after_help = MCP_HELP)]
+    Mcp(McpArgs),
     /// Print the JSON schema of the configuration file
     Schema,
     /// Print a completion script for a shell
@@ -101,6 +104,17 @@ pub(crate) struct CheckArgs {
     pub(crate) format: Format,
 }
 
+#[derive(Debug, clap::Args)]
+pub(crate) struct McpArgs {
+    /// The configuration file [default: ./subagents.yml, then $XDG_CONFIG_HOME/subagent/subagents.yml]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// The directory to work in, unless the client names one by its roots [default: the one the command is started in]
+    #[arg(long, value_name = "DIR", value_parser = OsStringValueParser::new().map(PathBuf::from))]
+    pub(crate) cwd: Option<PathBuf>,
+}
+
 /// What is printed to standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
@@ -156,6 +170,16 @@ Examples:
   subagent run --demo 'Say hello'
   subagent run --acp 'gemini --acp' 'List the public functions of src/lib.rs'
   git diff | subagent run --timeout 2m --format json -";
+
+const MCP_HELP: &str = "\
+The client starts this command and ends it by closing its stdin. Nothing is left behind then.
+
+Exit codes:
+  0    the client has closed its side
+  1    the session could not begin
+  2    wrong command line or configuration
+  130  stopped by SIGINT; a second one kills the agents at once
+  143  stopped by SIGTERM";
 
 #[cfg(test)]
 mod tests {

@@ -4,6 +4,7 @@ use std::io;
 use std::string::FromUtf8Error;
 
 use subagent_config::ConfigErrors;
+use subagent_mcp::ServeError;
 use subagent_tool::ToolError;
 
 use crate::exit::Exit;
@@ -59,6 +60,9 @@ pub(crate) enum CliError {
     /// Standard input cannot be read.
     #[error("the prompt could not be read from stdin")]
     Stdin(#[source] io::Error),
+    /// A client could not be served.
+    #[error(transparent)]
+    Serve(#[from] ServeError),
     /// Something that every process has is missing.
     #[error("{what}")]
     System {
@@ -88,7 +92,7 @@ impl CliError {
             | Self::EmptyPrompt
             | Self::PromptTooLong { .. }
             | Self::PromptNotUtf8(_) => Exit::Usage,
-            Self::Stdin(_) | Self::System { .. } | Self::Output(_) => Exit::Failure,
+            Self::Stdin(_) | Self::Serve(_) | Self::System { .. } | Self::Output(_) => Exit::Failure,
         }
     }
 }

@@ -19,6 +19,7 @@ mod duration;
 mod error;
 mod exit;
 mod logging;
+mod mcp;
 mod output;
 mod progress;
 mod prompt;
@@ -86,6 +87,7 @@ fn dispatch(args: Args, terminal: &Arc<Terminal>) -> Result<Exit, CliError> {
     match args.command {
         Command::Run(args) => block_on(run::run(args, terminal)),
         Command::Check(args) => block_on(check::check(args, terminal)),
+        Command::Mcp(args) => block_on(mcp::mcp(args)),
         Command::Schema => print(terminal, &schema()),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -58,7 +58,7 @@ pub(crate) async fn run(args: RunArgs, terminal: &Arc<Terminal>) -> Result<Exit,
 
 /// The directory of the session: the given one, made absolute against the one that the command was started in, else
 /// that one. Nothing else is judged here; a directory that will not do is the provider's finding, and so is none.
-fn session_cwd(given: Option<&Path>) -> Option<PathBuf> {
+pub(crate) fn session_cwd(given: Option<&Path>) -> Option<PathBuf> {
     let started_in = || env::current_dir().ok();
     match given {
         None => started_in(),

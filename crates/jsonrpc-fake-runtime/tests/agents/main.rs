@@ -75,6 +75,16 @@ mod lifecycle;
 #[cfg(target_os = "linux")]
 mod lifecycle_host;
 #[cfg(target_os = "linux")]
+mod mcp_calls;
+#[cfg(target_os = "linux")]
+mod mcp_endings;
+#[cfg(target_os = "linux")]
+mod mcp_session;
+#[cfg(target_os = "linux")]
+mod mcp_support;
+#[cfg(target_os = "linux")]
+mod mcp_wire;
+#[cfg(target_os = "linux")]
 mod pinned;
 mod sdk_peer;
 #[cfg(target_os = "linux")]

@@ -1,0 +1,163 @@
+//! The directory of a session over MCP, and what of the host a client can see: the first and nothing else.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use jsonrpc_fake_runtime::acp::AcpSteps as _;
+use jsonrpc_fake_runtime::{Protocol, Script, scenarios};
+use rmcp::service::ClientLifecycleMode;
+use serde_json::json;
+
+use crate::command_support::Place;
+use crate::mcp_support::{Client, background, seen, serve, serve_to, tool_entry};
+
+fn echo_cwd() -> Script {
+    Script::acp()
+        .prompted()
+        .chunk("{session/new#/params/cwd}")
+        .end_turn()
+}
+
+fn in_directory(cwd: &str) -> serde_json::Value {
+    json!({"description": "where", "prompt": "where?", "cwd": cwd})
+}
+
+fn anywhere() -> serde_json::Value {
+    json!({"description": "where", "prompt": "where?"})
+}
+
+#[tokio::test]
+async fn the_session_lives_in_the_first_root_else_where_it_is_told_else_where_it_was_started() {
+    let place = Place::new();
+    let config = place.entry("agent", &echo_cwd(), "");
+    for name in ["work/given", "root", "second"] {
+        fs::create_dir(place.path(name)).unwrap();
+    }
+    let (root, second) = (place.path("root"), place.path("second"));
+    let roots = || Client::with_roots([root.as_path(), second.as_path()]);
+    for (client, args, expected) in [
+        (Client::default(), &[][..], place.work()),
+        (
+            Client::default(),
+            &["--cwd", "given"][..],
+            place.path("work/given"),
+        ),
+        (roots(), &["--cwd", "given"][..], root.clone()),
+        (
+            Client::with_roots([]),
+            &["--cwd", "given"][..],
+            place.path("work/given"),
+        ),
+    ] {
+        let served = serve_to(&place, &config, client, ClientLifecycleMode::Initialize, args).await;
+        let answered = served.call("subagent", anywhere()).await;
+        assert_eq!(seen(&answered), (expected.display().to_string(), false));
+        served.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_call_works_in_a_directory_inside_the_sessions_and_in_no_other() {
+    let place = Place::new();
+    fs::create_dir_all(place.path("root/inside")).unwrap();
+    fs::create_dir(place.path("other")).unwrap();
+    let root = place.path("root").canonicalize().unwrap();
+    symlink(place.path("other"), root.join("out")).unwrap();
+    symlink("inside", root.join("in")).unwrap();
+    let config = place.entry("agent", &echo_cwd(), "");
+    let client = Client::with_roots([root.as_path()]);
+    let served = serve_to(&place, &config, client, ClientLifecycleMode::Initialize, &[]).await;
+    let inside = root.join("inside").display().to_string();
+    for asked in ["inside", "in", &inside] {
+        let answered = served.call("subagent", in_directory(asked)).await;
+        assert_eq!(seen(&answered), (inside.clone(), false), "{asked}");
+    }
+    for asked in ["..", "out", "/", &place.work().display().to_string()] {
+        let answered = served.call("subagent", in_directory(asked)).await;
+        let text = "Error: argument cwd lies outside of the session's working directory, expected a directory inside it";
+        assert_eq!(seen(&answered), (text.to_owned(), true), "{asked}");
+    }
+    let answered = served.call("subagent", in_directory("missing")).await;
+    let text =
+        "Error: argument cwd does not name a directory, expected one inside the session's working directory";
+    assert_eq!(seen(&answered), (text.to_owned(), true));
+    served.close().await;
+}
+
+#[tokio::test]
+async fn a_session_without_a_usable_directory_is_the_providers_finding() {
+    let place = Place::new();
+    let gone = place.path("gone");
+    let config = place.entry("agent", &echo_cwd(), "");
+    let client = Client::with_roots([gone.as_path()]);
+    let served = serve_to(&place, &config, client, ClientLifecycleMode::Initialize, &[]).await;
+    let answered = served.call("subagent", anywhere()).await;
+    let text =
+        "Error: subagent-acp: Subagent failure (provider: ACP; stage: initialize; category: configuration)";
+    assert_eq!(seen(&answered), (text.to_owned(), true));
+    served.close().await;
+}
+
+/// In everything that a child controls.
+const CHILD: &str = "ChildCanary-93ab";
+/// In what the host knows and a client need not: the environment, the directory, the arguments.
+const HOST: &str = "HostCanary_5d1c";
+
+#[tokio::test]
+async fn a_canary_never_reaches_a_client() {
+    let place = Place::new();
+    fs::create_dir(place.path(HOST)).unwrap();
+    let root = place.path(HOST);
+    let mut config = String::new();
+    let mut tools = Vec::new();
+    for scenario in scenarios(Protocol::Acp) {
+        let name = scenario.name();
+        if !(name.starts_with("canary-error-at-") || name.starts_with("canary-exit-at-")) {
+            continue;
+        }
+        let mut words = place.fake(name, &scenario.script().var("canary", CHILD));
+        words.extend(["--".to_owned(), HOST.to_owned()]);
+        config += &place_entry(name, &words);
+        config += &tool_entry(name);
+        tools.push(name.to_owned());
+    }
+    assert_eq!(tools.len(), 4 + 6);
+    let client = Client::with_roots([root.as_path()]);
+    let served = serve_to(&place, &config, client, ClientLifecycleMode::Initialize, &[]).await;
+    for (number, tool) in tools.iter().enumerate() {
+        let result = served.call(tool, anywhere()).await;
+        let started = served.call(tool, background("where?")).await;
+        let job = format!("subagent-{}", number + 1);
+        let read = served
+            .call("job_output", json!({"job_id": job, "wait": true}))
+            .await;
+        let listed = served.call("job_list", json!({})).await;
+        assert_ne!(seen(&result).0, "", "{tool}");
+        let visible = serde_json::to_string(&[result, started, read, listed])
+            .unwrap()
+            .to_lowercase();
+        for canary in [CHILD, HOST] {
+            for part in canary.to_lowercase().split(['-', '_']) {
+                assert!(!visible.contains(part), "{tool}: {part:?} in {visible}");
+            }
+        }
+    }
+    served.close().await;
+}
+
+fn place_entry(name: &str, words: &[String]) -> String {
+    Place::entry_of(name, words, &format!("    env: {{ {HOST}: {HOST} }}\n"))
+}
+
+#[tokio::test]
+async fn a_job_of_another_connection_is_unknown() {
+    let (one, two) = (Place::new(), Place::new());
+    let hanging = Script::acp().prompted().hang();
+    let first = serve(&one, &one.entry("agent", &hanging, "")).await;
+    let second = serve(&two, &two.entry("agent", &hanging, "")).await;
+    assert!(!seen(&first.call("subagent", background("wait")).await).1);
+    let read = second.call("job_output", json!({"job_id": "subagent-1"})).await;
+    assert_eq!(seen(&read), ("unknown job subagent-1".to_owned(), true));
+    first.close().await;
+    second.close().await;
+}
