@@ -8,8 +8,8 @@ use std::sync::Arc;
 use agent_client_protocol::v1::schema::{
     CancelNotification, ContentBlock, ContentChunk, InitializeRequest, InitializeResponse, NewSessionRequest,
     NewSessionResponse, PermissionOption, PermissionOptionKind, PromptRequest, PromptResponse,
-    RequestPermissionOutcome, RequestPermissionRequest, SessionId, SessionNotification, SessionUpdate, StopReason,
-    ToolCallUpdate, ToolCallUpdateFields, ToolKind,
+    RequestPermissionOutcome, RequestPermissionRequest, SessionId, SessionNotification, SessionUpdate,
+    StopReason, ToolCallUpdate, ToolCallUpdateFields, ToolKind,
 };
 use agent_client_protocol::v1::{ConnectionTo, Responder};
 use agent_client_protocol::{Agent, Client, Error, Result, Stdio};
@@ -39,7 +39,10 @@ async fn main() -> Result<()> {
             async move |request: PromptRequest,
                         responder: Responder<PromptResponse>,
                         connection: ConnectionTo<Client>| {
-                let turn = Turn { connection: connection.clone(), session: request.session_id.clone() };
+                let turn = Turn {
+                    connection: connection.clone(),
+                    session: request.session_id.clone(),
+                };
                 let cancelled = Arc::clone(&cancelled);
                 // A handler blocks the connection; a turn that asks the client something must not.
                 connection.spawn(async move {
@@ -104,7 +107,8 @@ impl Turn {
     fn say(&self, text: &str) -> Result<()> {
         let chunk = ContentChunk::new(ContentBlock::from(text.to_owned()));
         let update = SessionUpdate::AgentMessageChunk(chunk);
-        self.connection.send_notification(SessionNotification::new(self.session.clone(), update))
+        self.connection
+            .send_notification(SessionNotification::new(self.session.clone(), update))
     }
 
     async fn ask_permission(&self) -> Result<String> {

@@ -85,13 +85,20 @@ impl EnvVars {
 
     /// All variables, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&OsStr, &OsStr)> {
-        self.0.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+        self.0
+            .iter()
+            .map(|(name, value)| (name.as_os_str(), value.as_os_str()))
     }
 }
 
 impl<N: Into<OsString>, V: Into<OsString>> FromIterator<(N, V)> for EnvVars {
     fn from_iter<I: IntoIterator<Item = (N, V)>>(variables: I) -> Self {
-        Self(variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+        Self(
+            variables
+                .into_iter()
+                .map(|(name, value)| (name.into(), value.into()))
+                .collect(),
+        )
     }
 }
 
@@ -104,7 +111,9 @@ impl From<Vec<(OsString, OsString)>> for EnvVars {
 /// Shows names alone: values are often credentials.
 impl fmt::Debug for EnvVars {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.0.iter().map(|(name, _)| name)).finish()
+        f.debug_set()
+            .entries(self.0.iter().map(|(name, _)| name))
+            .finish()
     }
 }
 

@@ -10,7 +10,10 @@ use crate::support::{FakeAgent, eventually};
 async fn it_completes_and_is_told_its_directory() {
     let peer = FakeAgent::example("sdk_agent");
     let outcome = peer.delegate("answer me, please").await;
-    assert_eq!(outcome.text, format!("answer me, please (in {})", peer.dir().display()));
+    assert_eq!(
+        outcome.text,
+        format!("answer me, please (in {})", peer.dir().display())
+    );
     assert!(!outcome.is_error);
     assert_eq!(peer.host_reports(), [""; 0]);
 }
@@ -41,7 +44,11 @@ async fn it_hears_of_a_cancellation_and_settles_its_turn() {
         cancel.cancel();
     };
     let (outcome, ()) = tokio::join!(peer.delegate_with("wait", context), cancelling);
-    assert!(outcome.text.starts_with("Error: subagent run was cancelled"), "{}", outcome.text);
+    assert!(
+        outcome.text.starts_with("Error: subagent run was cancelled"),
+        "{}",
+        outcome.text
+    );
     assert!(outcome.dispose_error.is_none());
 }
 
@@ -53,11 +60,18 @@ async fn its_failures_are_told_in_our_words() {
         "Error: subagent run failed\n\
          Diagnostic: Subagent failure (provider: ACP; stage: prompt; category: transport)"
     );
-    assert!(peer.host_reports()[0].contains("Internal error"), "{:?}", peer.host_reports());
+    assert!(
+        peer.host_reports()[0].contains("Internal error"),
+        "{:?}",
+        peer.host_reports()
+    );
     assert_eq!(
         peer.delegate("die").await.text,
         "Error: subagent run failed\n\
          Diagnostic: Subagent failure (provider: ACP; stage: process; category: process-exit; exit code: 9)"
     );
-    assert_eq!(peer.delegate("refuse").await.text, "Error: subagent declined the task");
+    assert_eq!(
+        peer.delegate("refuse").await.text,
+        "Error: subagent declined the task"
+    );
 }

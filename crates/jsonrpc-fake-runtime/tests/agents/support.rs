@@ -37,7 +37,12 @@ impl FakeAgent {
         let mut config = AcpConfig::new(fake_program());
         config.args = prepared.args();
         let session_cwd = Some(prepared.dir().to_owned());
-        Self { prepared, config, session_cwd, reports: Arc::default() }
+        Self {
+            prepared,
+            config,
+            session_cwd,
+            reports: Arc::default(),
+        }
     }
 
     /// Not the fake but another agent, one that is built as an example of this package.
@@ -98,7 +103,11 @@ impl FakeAgent {
     }
 
     fn parent(&self) -> Parent {
-        Parent { session_id: "parent".to_owned(), cwd: self.session_cwd.clone(), depth: 0 }
+        Parent {
+            session_id: "parent".to_owned(),
+            cwd: self.session_cwd.clone(),
+            depth: 0,
+        }
     }
 
     /// Starts a run.
@@ -118,7 +127,10 @@ impl FakeAgent {
 
     /// Delegates from a session in another directory, or in none.
     pub(crate) async fn delegate_from(&self, cwd: Option<&Path>, prompt: &str) -> Outcome {
-        let parent = Parent { cwd: cwd.map(Path::to_owned), ..self.parent() };
+        let parent = Parent {
+            cwd: cwd.map(Path::to_owned),
+            ..self.parent()
+        };
         self.delegate_as(parent, prompt, Context::default()).await
     }
 
@@ -126,7 +138,8 @@ impl FakeAgent {
         let registry = Registry::new();
         let _registered = registry.register(Arc::new(self.provider())).unwrap();
         let tool = SubagentTool::new(registry, ToolOptions::new(&self.config.provider_name)).unwrap();
-        tool.call(Call::new("test task", prompt), Context { parent, ..context }).await
+        tool.call(Call::new("test task", prompt), Context { parent, ..context })
+            .await
     }
 
     /// Starts a run that can be cancelled by a token.
@@ -155,7 +168,10 @@ impl FakeAgent {
 
 /// A step that notes the fake's process id in the file `pid` of its working directory.
 pub(crate) fn note_pid() -> Step {
-    Step::WriteFile { path: "pid".into(), text: "{pid}".into() }
+    Step::WriteFile {
+        path: "pid".into(),
+        text: "{pid}".into(),
+    }
 }
 
 /// Waits until `condition` holds, and fails loudly when it does not come to hold in time.
@@ -178,6 +194,12 @@ pub(crate) async fn file(path: &Path) -> String {
 
 /// Whether a process is there and not a zombie.
 pub(crate) fn is_alive(pid: u32) -> bool {
-    std::fs::read_to_string(format!("/proc/{pid}/stat"))
-        .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or("").trim_start().starts_with(['Z', 'X']))
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
+        !stat
+            .rsplit(')')
+            .next()
+            .unwrap_or("")
+            .trim_start()
+            .starts_with(['Z', 'X'])
+    })
 }
