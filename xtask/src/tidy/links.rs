@@ -94,7 +94,7 @@ fn is_file(target: &str) -> bool {
 fn names_file(tree: &Tree, span: &str) -> bool {
     let is_path = |character: char| character.is_alphanumeric() || "_-./".contains(character);
     let first = span.split_once('/').map(|(first, _)| first);
-    first.is_some_and(|first| tree.has_top_directory(first))
+    first.is_some_and(|first| !first.is_empty() && tree.has_top_directory(first))
         && span.chars().all(is_path)
         && !span.contains("..")
 }
@@ -152,6 +152,7 @@ mod tests {
             "`src/*.rs`",
             "`other/gone.rs`",
             "`src/...`",
+            "`/proc/version`",
         ] {
             assert!(findings(text).is_empty(), "{text}");
         }

@@ -146,7 +146,7 @@ async fn a_run_deadline_ends_a_child_that_never_falls_silent() {
         .until_frame("shutdown", 20, |s| s.delta("x"))
         .shutdown();
     let runtime = FakeRuntime::running(&script).with(|config| {
-        config.idle_timeout = Some(Duration::from_secs(60));
+        config.idle_timeout = Some(Duration::from_mins(1));
         config.run_timeout = Some(Duration::from_millis(500));
     });
     let outcome = runtime.delegate("do it").await;
@@ -267,9 +267,9 @@ async fn an_impatient_end_waits_for_nothing() {
         .touch("said")
         .step(Step::WaitFor(jsonrpc_fake_runtime::Condition::Never));
     let runtime = FakeRuntime::running(&script).with(|config| {
-        config.shutdown_timeout = Duration::from_secs(60);
-        config.dispose_eof_grace = Duration::from_secs(60);
-        config.dispose_grace = Duration::from_secs(60);
+        config.shutdown_timeout = Duration::from_mins(1);
+        config.dispose_eof_grace = Duration::from_mins(1);
+        config.dispose_grace = Duration::from_mins(1);
     });
     let request = runtime.request("do it");
     let urgency = request.urgency.clone();
