@@ -28,6 +28,8 @@ pub(crate) struct Wire<R: AsyncRead, W: AsyncWrite> {
     ended: CancellationToken,
     /// Cancelled when nothing reaches the client any more.
     unreachable: CancellationToken,
+    /// Cancelled when nothing is written any more: a write that a client holds up would otherwise hold up the end.
+    closed: CancellationToken,
 }
 
 impl<R, W> Wire<R, W>
@@ -48,6 +50,7 @@ where
             begun: false,
             ended,
             unreachable,
+            closed: CancellationToken::new(),
         }
     }
 }
@@ -65,18 +68,23 @@ where
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let place = Arc::clone(&self.places).try_acquire_owned();
         let sent = self.lines.send(message);
-        let unreachable = self.unreachable.clone();
+        let (unreachable, closed) = (self.unreachable.clone(), self.closed.clone());
         async move {
-            let Ok(_place) = place else {
-                tracing::warn!(
-                    limit = MAX_WAITING_MESSAGES,
-                    "the client does not read, giving it up"
-                );
-                unreachable.cancel();
-                return Err(io::ErrorKind::TimedOut.into());
+            let sent = match place {
+                Ok(_place) => tokio::select! {
+                    sent = sent => sent,
+                    () = closed.cancelled() => Err(io::ErrorKind::NotConnected.into()),
+                },
+                Err(_) => {
+                    tracing::warn!(
+                        limit = MAX_WAITING_MESSAGES,
+                        "the client does not read, giving it up"
+                    );
+                    Err(io::ErrorKind::TimedOut.into())
+                }
             };
-            let sent = sent.await;
             if sent.is_err() {
+                closed.cancel();
                 unreachable.cancel();
             }
             sent
@@ -99,6 +107,8 @@ where
     }
 
     async fn close(&mut self) -> io::Result<()> {
+        // Whoever still writes holds the writer.
+        self.closed.cancel();
         self.lines.close().await
     }
 }

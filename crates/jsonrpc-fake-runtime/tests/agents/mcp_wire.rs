@@ -11,7 +11,7 @@ use rmcp::service::ClientLifecycleMode;
 use serde_json::{Value, json};
 
 use crate::command_process::Finished;
-use crate::command_support::Place;
+use crate::command_support::{Place, until};
 use crate::mcp_support::{Client, seen, serve_to, task};
 
 fn echo() -> Script {
@@ -133,6 +133,28 @@ fn what_is_no_message_costs_nothing_but_itself() {
         of(4).is_null() && of(9).is_null() && of(77).is_null(),
         "{messages:?}"
     );
+}
+
+#[test]
+fn a_client_that_does_not_read_cannot_hold_up_the_end() {
+    let place = Place::new();
+    place.write("work/subagents.yml", place.entry("agent", &echo(), ""));
+    let mut child = place.command(["mcp"]).stdin(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(initialize("2025-06-18").as_bytes()).unwrap();
+    // Far more than the pipe holds, which nobody empties.
+    for id in 2..200 {
+        let list = request(id, "tools/list", &json!({}));
+        stdin.write_all(list.as_bytes()).unwrap();
+    }
+    drop(stdin);
+    let mut ended = None;
+    until("the command has ended", || {
+        ended = child.try_wait().unwrap();
+        ended.is_some()
+    });
+    assert_eq!(ended.unwrap().code(), Some(0));
+    place.assert_nothing_left();
 }
 
 #[test]
