@@ -70,18 +70,14 @@ where
         let sent = self.lines.send(message);
         let (unreachable, closed) = (self.unreachable.clone(), self.closed.clone());
         async move {
-            let sent = match place {
-                Ok(_place) => tokio::select! {
+            let sent = if let Ok(_place) = place {
+                tokio::select! {
                     sent = sent => sent,
                     () = closed.cancelled() => Err(io::ErrorKind::NotConnected.into()),
-                },
-                Err(_) => {
-                    tracing::warn!(
-                        limit = MAX_WAITING_MESSAGES,
-                        "the client does not read, giving it up"
-                    );
-                    Err(io::ErrorKind::TimedOut.into())
                 }
+            } else {
+                tracing::warn!(limit = MAX_WAITING_MESSAGES, "the client does not read, giving it up");
+                Err(io::ErrorKind::TimedOut.into())
             };
             if sent.is_err() {
                 closed.cancel();
