@@ -10,6 +10,7 @@ pub(crate) struct Entry {
     pub(crate) pid: i32,
     pub(crate) parent: i32,
     pub(crate) group: i32,
+    pub(crate) session: i32,
     /// When it was started, in ticks: together with its number, this means one process for ever.
     pub(crate) started: u64,
     /// Whether it has not ended. A zombie has.
@@ -41,7 +42,7 @@ pub(crate) fn own_children() -> Option<Vec<Pid>> {
     )
 }
 
-/// The text of `/proc/PID/stat`: `pid (name) state ppid pgrp … starttime …`. The name may hold anything, a closing
+/// The text of `/proc/PID/stat`: `pid (name) state ppid pgrp session … starttime …`. The name may hold anything, a closing
 /// parenthesis included.
 fn parse(pid: i32, stat: &[u8]) -> Option<Entry> {
     let after_name = memchr::memrchr(b')', stat)? + 1;
@@ -53,7 +54,8 @@ fn parse(pid: i32, stat: &[u8]) -> Option<Entry> {
         pid,
         parent: fields.next()?.parse().ok()?,
         group: fields.next()?.parse().ok()?,
-        started: fields.nth(16)?.parse().ok()?,
+        session: fields.next()?.parse().ok()?,
+        started: fields.nth(15)?.parse().ok()?,
         is_living: !matches!(state, b'Z' | b'X'),
     })
 }
@@ -72,6 +74,7 @@ mod tests {
             pid: 12,
             parent: 1,
             group: 34,
+            session: 12,
             started: 98765,
             is_living: true,
         };
@@ -90,6 +93,8 @@ mod tests {
         let parent = rustix::process::getppid().map_or(0, Pid::as_raw_pid);
         assert_eq!((found.parent, found.is_living), (parent, true));
         assert_eq!(found.group, rustix::process::getpgrp().as_raw_pid());
+        let session = rustix::process::getsid(None).unwrap().as_raw_pid();
+        assert_eq!(found.session, session);
         assert_eq!(entry(own).unwrap().started, found.started);
     }
 }

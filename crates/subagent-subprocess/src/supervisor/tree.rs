@@ -2,13 +2,14 @@
 //!
 //! Killing goes by the supervisor's own children alone. None of their numbers can mean somebody else, since only the
 //! supervisor reaps them; and the children of a child that was killed are the supervisor's at that very moment. Nobody
-//! outruns that by forking: a process that has been killed cannot finish a fork.
+//! outruns that by forking: a process that has been killed cannot finish a fork, and its whole group is killed in the same
+//! moment where the group is known to be of the tree.
 
 use std::collections::HashMap;
 
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, getpid, kill_process, kill_process_group, pidfd_open,
+    Pid, PidfdFlags, Signal, WaitOptions, getpid, getsid, kill_process, kill_process_group, pidfd_open,
     pidfd_send_signal, wait,
 };
 
@@ -84,10 +85,30 @@ impl Tree {
         let Some(children) = own_children() else {
             return self.kill_all();
         };
+        let own_session = getsid(None).map_or(0, Pid::as_raw_pid);
+        let mut groups = Vec::new();
         for child in children {
             // One that may not be killed, because it has become another user, is told at the end: it stays.
             let _ = kill_process(child, Signal::KILL);
+            // The child is not reaped, so its group's number means its group.
+            if let Some(group) =
+                entry(child.as_raw_pid()).and_then(|child| self.own_group(&child, own_session))
+                && !groups.contains(&group)
+            {
+                let _ = kill_process_group(group, Signal::KILL);
+                groups.push(group);
+            }
         }
+    }
+
+    /// The group of a child, if nobody from outside of the tree can be in it: the agent's, and every group of a session
+    /// that is not the supervisor's. A session is entered by being born in it only, so such a session was begun below.
+    fn own_group(&self, child: &Entry, own_session: i32) -> Option<Pid> {
+        let is_own = child.group == self.agent.as_raw_pid() || child.session != own_session;
+        // Group 1 could not be told from everybody.
+        (is_own && child.group > 1)
+            .then(|| Pid::from_raw(child.group))
+            .flatten()
     }
 
     /// Kills everybody who can be found, also below a child that cannot be killed.
@@ -151,6 +172,7 @@ mod tests {
             pid,
             parent,
             group: pid,
+            session: 1,
             started: 1,
             is_living,
         }
@@ -171,6 +193,24 @@ mod tests {
             .map(|process| process.pid)
             .collect();
         assert_eq!(found, [6, 9], "the dead are passed over, their children are not");
+    }
+
+    #[test]
+    fn a_group_is_killed_as_one_only_where_nobody_else_can_be_in_it() {
+        let tree = Tree::new(Pid::from_raw(20).unwrap());
+        let group = |group, session| {
+            let child = Entry {
+                group,
+                session,
+                ..process(25, 5, true)
+            };
+            tree.own_group(&child, 7).map(Pid::as_raw_pid)
+        };
+        assert_eq!(group(20, 7), Some(20), "the agent's");
+        assert_eq!(group(25, 7), None, "a neighbour may have joined it");
+        assert_eq!(group(7, 7), None, "the host's, which the child has joined");
+        assert_eq!(group(25, 25), Some(25), "in a session of the tree");
+        assert_eq!((group(1, 1), group(0, 0)), (None, None));
     }
 
     #[test]
