@@ -76,7 +76,10 @@ where
                     () = closed.cancelled() => Err(io::ErrorKind::NotConnected.into()),
                 }
             } else {
-                tracing::warn!(limit = MAX_WAITING_MESSAGES, "the client does not read, giving it up");
+                tracing::warn!(
+                    limit = MAX_WAITING_MESSAGES,
+                    "the client does not read, giving it up"
+                );
                 Err(io::ErrorKind::TimedOut.into())
             };
             if sent.is_err() {
