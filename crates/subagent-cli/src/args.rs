@@ -8,7 +8,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use subagent_config::PermissionPolicy;
 
-use crate::duration;
+use crate::{depth, duration};
 
 /// Delegates a task to an agent process and brings back its answer, or the reason why there is none
 #[derive(Debug, Parser)]
@@ -29,7 +29,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Delegate one task and print the result
+    /// Delegate a task and print the result, or many tasks side by side
     #[command(after_help = RUN_HELP)]
     Run(RunArgs),
     /// Start and end each configured agent without giving it a task, and tell what is wrong
@@ -48,14 +48,16 @@ pub(crate) enum Command {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArgs {
-    /// The task, complete and standalone; `-` reads it from stdin
-    pub(crate) prompt: String,
+    /// The task, complete and standalone; `-` reads it from stdin. With --jobs: a file with one task a line; without it,
+    /// or if it is `-`, they are read from stdin
+    #[arg(required_unless_present = "jobs")]
+    pub(crate) prompt: Option<String>,
 
     #[command(flatten)]
     pub(crate) source: Source,
 
     /// How permission requests of the agent are answered [default: reject]
-    #[arg(long, value_name = "POLICY", requires = "acp", conflicts_with_all = ["config", "demo"])]
+    #[arg(long, value_name = "POLICY", requires = "acp", conflicts_with_all = ["config", "dsh_sdk", "demo"])]
     pub(crate) permission: Option<Permission>,
 
     /// The tool of the configuration to use, if it has several
@@ -71,9 +73,28 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     pub(crate) timeout: Option<Duration>,
 
-    /// What is printed
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub(crate) format: Format,
+    /// Delegate as a background job, and wait until that has settled
+    #[arg(long)]
+    pub(crate) background: bool,
+
+    /// Delegate every task of a list, at most N at once. Prints one JSON object a line, in the order of the tasks
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), conflicts_with = "background")]
+    pub(crate) jobs: Option<u16>,
+
+    #[command(flatten)]
+    pub(crate) recursion: Recursion,
+
+    /// What is printed [default: text; json with --jobs]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<Format>,
+}
+
+/// How far delegation may go on.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct Recursion {
+    /// The most delegations in a chain: a command that runs inside of so many others starts nothing
+    #[arg(long, value_name = "N", default_value_t = depth::DEFAULT_LIMIT)]
+    pub(crate) max_depth: u32,
 }
 
 /// Which agent is meant.
@@ -88,6 +109,10 @@ pub(crate) struct Source {
     #[arg(long, value_name = "COMMAND")]
     pub(crate) acp: Option<String>,
 
+    /// No file: the command line of a DeepSeek Harness SDK runtime, for example 'my-runtime --stdio'
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) dsh_sdk: Option<String>,
+
     /// No file: the bundled demo agent, which needs no account and no network
     #[arg(long)]
     pub(crate) demo: bool,
@@ -98,6 +123,9 @@ pub(crate) struct CheckArgs {
     /// The configuration file [default: ./subagents.yml, then $XDG_CONFIG_HOME/subagent/subagents.yml]
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) recursion: Recursion,
 
     /// What is printed
     #[arg(long, value_name = "FORMAT", default_value = "text")]
@@ -160,16 +188,18 @@ const RUN_HELP: &str = "\
 The answer goes to stdout; the reason why there is none goes to stderr.
 
 Exit codes:
-  0    the agent completed the task
+  0    the agent completed the task; with --jobs, every task
   1    it did not, or it could not be started or ended
-  2    wrong command line or configuration
+  2    wrong command line or configuration, or too many delegations in a chain
   130  stopped by SIGINT (Ctrl-C); a second one kills the agent at once
   143  stopped by SIGTERM
 
 Examples:
   subagent run --demo 'Say hello'
   subagent run --acp 'gemini --acp' 'List the public functions of src/lib.rs'
-  git diff | subagent run --timeout 2m --format json -";
+  git diff | subagent run --timeout 2m --format json -
+  subagent run --jobs 8 prompts.txt > results.jsonl
+  git ls-files '*.rs' | sed 's/^/Review /' | subagent run --jobs 4 --acp 'gemini --acp'";
 
 const MCP_HELP: &str = "\
 The client starts this command and ends it by closing its stdin. Nothing is left behind then.
@@ -182,90 +212,4 @@ Exit codes:
   143  stopped by SIGTERM";
 
 #[cfg(test)]
-mod tests {
-    use clap::CommandFactory as _;
-    use clap::error::ErrorKind;
-
-    use super::*;
-
-    fn run(args: &[&str]) -> Result<RunArgs, ErrorKind> {
-        let args =
-            Args::try_parse_from(["subagent", "run"].iter().chain(args)).map_err(|error| error.kind())?;
-        match args.command {
-            Command::Run(run) => Ok(run),
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn the_grammar_is_consistent() {
-        Args::command().debug_assert();
-    }
-
-    #[test]
-    fn one_source_excludes_the_others() {
-        assert_eq!(
-            run(&["--config", "f", "--demo", "p"]).unwrap_err(),
-            ErrorKind::ArgumentConflict
-        );
-        assert_eq!(
-            run(&["--config", "f", "--acp", "a", "p"]).unwrap_err(),
-            ErrorKind::ArgumentConflict
-        );
-        assert_eq!(
-            run(&["--acp", "a", "--demo", "p"]).unwrap_err(),
-            ErrorKind::ArgumentConflict
-        );
-        assert!(run(&["p"]).is_ok());
-    }
-
-    #[test]
-    fn a_permission_needs_an_agent_of_the_command_line() {
-        let alone = run(&["--permission", "allow", "p"]).unwrap_err();
-        assert_eq!(alone, ErrorKind::MissingRequiredArgument);
-        let with_demo = run(&["--permission", "allow", "--demo", "p"]).unwrap_err();
-        assert_eq!(with_demo, ErrorKind::ArgumentConflict);
-        let args = run(&["--acp", "a", "--permission", "decline", "p"]).unwrap();
-        assert_eq!(
-            args.permission.map(PermissionPolicy::from),
-            Some(PermissionPolicy::Decline)
-        );
-        assert_eq!(
-            run(&["--acp", "a", "--permission", "ask", "p"]).unwrap_err(),
-            ErrorKind::InvalidValue
-        );
-    }
-
-    #[test]
-    fn a_dash_is_a_prompt_and_no_prompt_is_an_error() {
-        assert_eq!(run(&["-"]).unwrap().prompt, "-");
-        assert_eq!(run(&["--", "--demo"]).unwrap().prompt, "--demo");
-        assert_eq!(run(&["--demo"]).unwrap_err(), ErrorKind::MissingRequiredArgument);
-    }
-
-    #[test]
-    fn what_is_not_given_has_its_default() {
-        let args = run(&["p"]).unwrap();
-        assert_eq!(
-            (args.format, args.timeout, args.permission),
-            (Format::Text, None, None)
-        );
-        let args = run(&["--timeout", "2m", "--format", "json", "p"]).unwrap();
-        assert_eq!(
-            (args.format, args.timeout),
-            (Format::Json, Some(Duration::from_mins(2)))
-        );
-        assert_eq!(
-            run(&["--timeout", "soon", "p"]).unwrap_err(),
-            ErrorKind::ValueValidation
-        );
-    }
-
-    #[test]
-    fn logging_options_stand_anywhere() {
-        for args in [["--log", "info", "schema"], ["schema", "--log", "info"]] {
-            let args = Args::try_parse_from(std::iter::once("subagent").chain(args)).unwrap();
-            assert_eq!(args.log.as_deref(), Some("info"));
-        }
-    }
-}
+mod tests;

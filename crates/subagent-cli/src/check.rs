@@ -11,6 +11,7 @@ use subagent_seam::{
 };
 
 use crate::args::{CheckArgs, Format};
+use crate::depth::Depth;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::report::{json, text};
@@ -51,6 +52,8 @@ impl Checked {
 
 /// Checks every provider of the configuration, all at once, and prints a report in the order of the file.
 pub(crate) async fn check(args: CheckArgs, terminal: &Arc<Terminal>) -> Result<Exit, CliError> {
+    // An agent is started, if only to be ended: an agent that checks its own configuration must come to an end too.
+    let depth = Depth::within(args.recursion.max_depth)?;
     let notes = Arc::new(Notes::default());
     let reporter = HostReporter::observed_by(Arc::clone(&notes) as Arc<dyn HostObserver>);
     let deployment = deployment::deploy(deployment::from_file(args.config.as_deref())?, None, &reporter)?;
@@ -62,7 +65,7 @@ pub(crate) async fn check(args: CheckArgs, terminal: &Arc<Terminal>) -> Result<E
         .names()
         .into_iter()
         .filter_map(|name| registry.provider(&name))
-        .map(|provider| tokio::spawn(check_one(provider, request(&signals), Arc::clone(&notes))))
+        .map(|provider| tokio::spawn(check_one(provider, request(depth, &signals), Arc::clone(&notes))))
         .collect();
     let mut checked = Vec::with_capacity(checks.len());
     for check in checks {
@@ -85,11 +88,11 @@ pub(crate) async fn check(args: CheckArgs, terminal: &Arc<Terminal>) -> Result<E
     Ok(exit.unless_stopped(signals.first()))
 }
 
-fn request(signals: &Signals) -> StartRequest {
+fn request(depth: Depth, signals: &Signals) -> StartRequest {
     let parent = Parent {
         session_id: RunId::fresh().to_string(),
         cwd: env::current_dir().ok(),
-        depth: 0,
+        depth: depth.get(),
     };
     let mut request = StartRequest::text("", parent);
     request.cancel = signals.cancel();

@@ -1,6 +1,7 @@
 //! From the options of a command to providers and a tool. Owns the choice between a file, a command line and the demo;
 //! what stands in a file is `subagent-config`'s.
 
+use std::env;
 use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
@@ -13,24 +14,24 @@ use subagent_tool::{SubagentTool, ToolOptions};
 
 use crate::args::{Permission, Source};
 use crate::demo;
+use crate::depth::Depth;
 use crate::error::CliError;
 
 /// The configuration that the options name.
 pub(crate) fn config(source: &Source, permission: Option<Permission>) -> Result<Config, CliError> {
-    let command = match (&source.acp, source.demo) {
-        (None, false) => return from_file(source.config.as_deref()),
-        (Some(acp), _) => acp_command(acp, permission)?,
-        (None, true) => demo::command_line()?,
+    let command = match (&source.acp, &source.dsh_sdk, source.demo) {
+        (None, None, false) => return from_file(source.config.as_deref()),
+        (Some(acp), ..) => acp_command(acp, permission)?,
+        (None, Some(runtime), _) => dsh_sdk_command(runtime)?,
+        (None, None, true) => demo::command_line()?,
     };
     Ok(Config::from_command(command))
 }
 
 /// The configuration in this file, or in the first of the default ones.
 pub(crate) fn from_file(path: Option<&Path>) -> Result<Config, CliError> {
-    let host = HostContext::from_process().map_err(|source| CliError::System {
-        what: "the current directory cannot be used",
-        source,
-    })?;
+    // Without a current directory there is still what has an absolute path.
+    let host = HostContext::from_process().unwrap_or_else(|_| HostContext::new("", |name| env::var_os(name)));
     let found = match path {
         Some(path) => path.to_owned(),
         None => find(&host)?,
@@ -38,7 +39,8 @@ pub(crate) fn from_file(path: Option<&Path>) -> Result<Config, CliError> {
     Ok(load_file(&found, &host)?)
 }
 
-/// The providers and tools of `config`, their children's trees supervised where the platform can, with `timeout` as the deadline of their runs if it is given. Raw failures go to
+/// The providers and tools of `config`: their children's trees supervised where the platform can, told how deep in a
+/// chain of delegations they are, and with `timeout` as the deadline of their runs if it is given. Raw failures go to
 /// `reporter`.
 pub(crate) fn deploy(
     mut config: Config,
@@ -48,6 +50,7 @@ pub(crate) fn deploy(
     if let Some(timeout) = timeout {
         config.set_run_timeout(timeout);
     }
+    Depth::of_process()?.hand_down(&mut config);
     config.set_supervision(&Supervision::of_this_executable());
     Ok(config.deploy(reporter)?)
 }
@@ -84,17 +87,34 @@ fn choose<'a>(tools: &'a [ToolEntry], name: Option<&str>) -> Result<&'a ToolEntr
 }
 
 fn acp_command(line: &str, permission: Option<Permission>) -> Result<CommandLine, CliError> {
-    let words = shell_words::split(line).map_err(|_| CliError::UnbalancedCommand(line.to_owned()))?;
-    let mut words = words.into_iter().map(Into::into);
-    let command: OsString = words.next().ok_or(CliError::EmptyCommand)?;
-    if command.is_empty() {
-        return Err(CliError::EmptyCommand);
-    }
+    let (command, args) = words(line, "--acp", "gemini --acp")?;
     Ok(CommandLine::Acp {
         command,
-        args: words.collect(),
+        args,
         permission: permission.map(Into::into).unwrap_or_default(),
     })
+}
+
+fn dsh_sdk_command(line: &str) -> Result<CommandLine, CliError> {
+    let (command, args) = words(line, "--dsh-sdk", "my-runtime --stdio")?;
+    Ok(CommandLine::DshSdk { command, args })
+}
+
+/// The executable and its arguments on a command line that was given to `option`.
+fn words(
+    line: &str,
+    option: &'static str,
+    example: &'static str,
+) -> Result<(OsString, Vec<OsString>), CliError> {
+    let words = shell_words::split(line).map_err(|_| CliError::UnbalancedCommand {
+        option,
+        line: line.to_owned(),
+    })?;
+    let mut words = words.into_iter().map(OsString::from);
+    match words.next() {
+        Some(command) if !command.is_empty() => Ok((command, words.collect())),
+        _ => Err(CliError::EmptyCommand { option, example }),
+    }
 }
 
 #[cfg(test)]
@@ -156,6 +176,13 @@ mod tests {
                 permission: PermissionPolicy::Allow,
             }
         );
+        assert_eq!(
+            dsh_sdk_command("'my runtime' --flag").unwrap(),
+            CommandLine::DshSdk {
+                command: "my runtime".into(),
+                args: vec!["--flag".into()],
+            }
+        );
     }
 
     #[test]
@@ -166,6 +193,10 @@ mod tests {
                 "--acp: expected a command, for example 'gemini --acp'"
             );
         }
+        assert_eq!(
+            dsh_sdk_command("").unwrap_err().to_string(),
+            "--dsh-sdk: expected a command, for example 'my-runtime --stdio'"
+        );
         assert_eq!(
             acp_command("agent 'open", None).unwrap_err().to_string(),
             "--acp \"agent 'open\": missing closing quote"

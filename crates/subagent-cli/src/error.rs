@@ -1,5 +1,6 @@
 //! Why the command did nothing. Owns the texts and which exit code each means; what a child did is never an error here.
 
+use std::ffi::OsString;
 use std::io;
 use std::string::FromUtf8Error;
 
@@ -7,7 +8,9 @@ use subagent_config::ConfigErrors;
 use subagent_mcp::ServeError;
 use subagent_tool::ToolError;
 
+use crate::depth::TooDeep;
 use crate::exit::Exit;
+use crate::fan_out::PromptsError;
 use crate::logging::FilterError;
 
 /// Why the command did nothing, or could not tell what it did.
@@ -23,11 +26,21 @@ pub(crate) enum CliError {
     #[error(transparent)]
     Tool(#[from] ToolError),
     /// The command line of an agent does not split into words.
-    #[error("--acp {0:?}: missing closing quote")]
-    UnbalancedCommand(String),
+    #[error("{option} {line:?}: missing closing quote")]
+    UnbalancedCommand {
+        /// The option.
+        option: &'static str,
+        /// What it was given.
+        line: String,
+    },
     /// The command line of an agent is empty.
-    #[error("--acp: expected a command, for example 'gemini --acp'")]
-    EmptyCommand,
+    #[error("{option}: expected a command, for example '{example}'")]
+    EmptyCommand {
+        /// The option.
+        option: &'static str,
+        /// What it could be given.
+        example: &'static str,
+    },
     /// There are several tools and none was chosen.
     #[error("--tool is required, the configuration has several tools: {}", .tools.join(", "))]
     ToolRequired {
@@ -45,9 +58,32 @@ pub(crate) enum CliError {
     /// There is no tool at all.
     #[error("the configuration has no tool, expected a tool-subagent entry")]
     NoTool,
+    /// The tool must not run in the background.
+    #[error("--background: tool {tool} has enableRunInBackground: false")]
+    BackgroundDisabled {
+        /// The tool.
+        tool: String,
+    },
+    /// Many results are not text.
+    #[error("--jobs prints JSON objects, expected no --format text")]
+    JobsAsText,
+    /// What should say how deep in a chain of delegations this process is does not.
+    #[error("{variable}: {value:?} is no delegation depth, expected a whole number such as 0")]
+    Depth {
+        /// The variable.
+        variable: &'static str,
+        /// Its value.
+        value: OsString,
+    },
+    /// The chain of delegations is as long as it may be.
+    #[error(transparent)]
+    TooDeep(#[from] TooDeep),
     /// There is no task.
     #[error("the prompt is empty")]
     EmptyPrompt,
+    /// The list of tasks cannot be read, or has something that is none.
+    #[error(transparent)]
+    Prompts(#[from] PromptsError),
     /// Standard input goes on and on.
     #[error("the prompt on stdin is longer than {limit} bytes")]
     PromptTooLong {
@@ -84,15 +120,22 @@ impl CliError {
             Self::Log(_)
             | Self::Config(_)
             | Self::Tool(_)
-            | Self::UnbalancedCommand(_)
-            | Self::EmptyCommand
+            | Self::UnbalancedCommand { .. }
+            | Self::EmptyCommand { .. }
+            | Self::BackgroundDisabled { .. }
+            | Self::JobsAsText
+            | Self::Depth { .. }
+            | Self::TooDeep(_)
             | Self::ToolRequired { .. }
             | Self::UnknownTool { .. }
             | Self::NoTool
             | Self::EmptyPrompt
             | Self::PromptTooLong { .. }
             | Self::PromptNotUtf8(_) => Exit::Usage,
-            Self::Stdin(_) | Self::Serve(_) | Self::System { .. } | Self::Output(_) => Exit::Failure,
+            Self::Prompts(error) if error.is_usage() => Exit::Usage,
+            Self::Prompts(_) | Self::Stdin(_) | Self::Serve(_) | Self::System { .. } | Self::Output(_) => {
+                Exit::Failure
+            }
         }
     }
 }

@@ -12,12 +12,15 @@
 //! run is its provider's. Here are the command line, the signals, the exit codes, the logs and the printing.
 
 mod args;
+mod background;
 mod check;
 mod demo;
 mod deployment;
+mod depth;
 mod duration;
 mod error;
 mod exit;
+mod fan_out;
 mod logging;
 mod mcp;
 mod output;

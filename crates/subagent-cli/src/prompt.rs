@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use crate::error::CliError;
 
 /// The longest prompt on standard input, in bytes: a stream without an end must not fill the memory.
-const MAX_BYTES: usize = 16 * 1024 * 1024;
+pub(crate) const MAX_BYTES: usize = 16 * 1024 * 1024;
 
 /// The prompt that stands in the argument, or on standard input if that is `-`. It is passed on as it is.
 ///

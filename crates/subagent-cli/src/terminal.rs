@@ -41,6 +41,14 @@ impl Terminal {
     ///
     /// A reader that has gone away is not an error: nobody is left to tell.
     pub(crate) fn print(&self, text: &str) -> io::Result<()> {
+        match self.write(text) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            done => done,
+        }
+    }
+
+    /// The same, but a reader that has gone away is an error: for a command that would only go on for it.
+    pub(crate) fn write(&self, text: &str) -> io::Result<()> {
         let mut text = if self.stdout_is_seen {
             printable(text)
         } else {
@@ -50,10 +58,7 @@ impl Terminal {
             text.to_mut().push('\n');
         }
         let mut stdout = io::stdout().lock();
-        match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            done => done,
-        }
+        stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
     }
 
     /// Writes a text to standard error, as [`print`](Self::print) does. One that cannot be written is dropped: there is

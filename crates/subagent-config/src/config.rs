@@ -134,6 +134,13 @@ impl Config {
         }
     }
 
+    /// Sets an environment variable of every provider's children, whatever its entry says.
+    pub fn set_child_variable(&mut self, name: &str, value: &str) {
+        for provider in &mut self.providers {
+            provider.config.set_variable(name, value);
+        }
+    }
+
     /// Sets the deadline from publication to result of every provider, whatever its entry says.
     pub fn set_run_timeout(&mut self, timeout: Duration) {
         for provider in &mut self.providers {

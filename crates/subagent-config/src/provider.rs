@@ -133,6 +133,14 @@ impl ProviderConfig {
         }
     }
 
+    pub(crate) fn set_variable(&mut self, name: &str, value: &str) {
+        let env = match self {
+            Self::Acp(config) => &mut config.env,
+            Self::DshSdk(config) => &mut config.env,
+        };
+        env.push(name, value);
+    }
+
     pub(crate) fn set_run_timeout(&mut self, timeout: Duration) {
         match self {
             Self::Acp(config) => config.run_timeout = Some(timeout),

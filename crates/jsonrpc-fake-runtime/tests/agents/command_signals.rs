@@ -195,7 +195,7 @@ fn a_signal_while_the_prompt_is_being_typed_ends_the_command_before_anything_sta
 }
 
 /// Whether the only process of the place has a handler for SIGTERM.
-fn catches_sigterm(place: &Place) -> bool {
+pub(crate) fn catches_sigterm(place: &Place) -> bool {
     place.living().iter().any(|pid| {
         let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
         let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));

@@ -10,9 +10,19 @@ mod acp_deadlines;
 mod acp_table;
 mod canary;
 #[cfg(target_os = "linux")]
+mod command_background;
+#[cfg(target_os = "linux")]
 mod command_check;
 #[cfg(target_os = "linux")]
 mod command_config;
+#[cfg(target_os = "linux")]
+mod command_depth;
+#[cfg(target_os = "linux")]
+mod command_dsh;
+#[cfg(target_os = "linux")]
+mod command_jobs;
+#[cfg(target_os = "linux")]
+mod command_jobs_ends;
 #[cfg(target_os = "linux")]
 mod command_process;
 #[cfg(target_os = "linux")]
@@ -36,6 +46,8 @@ mod concurrency;
 mod descriptors;
 #[cfg(target_os = "linux")]
 mod dsh_client;
+#[cfg(target_os = "linux")]
+mod dsh_client_ends;
 #[cfg(target_os = "linux")]
 mod dsh_events;
 #[cfg(target_os = "linux")]

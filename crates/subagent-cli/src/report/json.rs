@@ -6,6 +6,7 @@ use serde::Serialize;
 use subagent_seam::{ContentBlock, Diagnostic};
 use subagent_tool::Outcome;
 
+use crate::background::Settled;
 use crate::check::{Checked, Finding};
 use crate::terminal::escaped;
 
@@ -22,6 +23,22 @@ pub(crate) struct Delegation<'a> {
     diagnostic: Option<&'a str>,
     text: &'a str,
     timings_ms: Timings,
+    #[serde(flatten)]
+    background: Option<Background<'a>>,
+}
+
+/// What is there besides if the task was a background job.
+#[derive(Debug, Serialize)]
+struct Background<'a> {
+    started: Option<&'a str>,
+    job: Option<JobState<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct JobState<'a> {
+    id: &'a str,
+    status: &'static str,
+    detail: Option<&'a str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -41,9 +58,9 @@ enum Block<'a> {
     },
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct Timings {
-    start: f64,
+    start: Option<f64>,
     run: Option<f64>,
     dispose: Option<f64>,
 }
@@ -66,10 +83,49 @@ impl<'a> Delegation<'a> {
                 .map(Diagnostic::as_str),
             text: &outcome.text,
             timings_ms: Timings {
-                start: millis(outcome.timings.start),
+                start: Some(millis(outcome.timings.start)),
                 run: outcome.timings.run.map(millis),
                 dispose: outcome.timings.dispose.map(millis),
             },
+            background: None,
+        }
+    }
+
+    /// What came of the same call as a background job.
+    pub(crate) fn in_background(tool: &'a str, provider: &'a str, settled: &'a Settled) -> Self {
+        let facts = settled.outcome.as_ref();
+        let facts = facts.map(|outcome| Self::new(tool, provider, outcome));
+        let job = settled.job.as_ref().map(|job| JobState {
+            id: job.id.as_str(),
+            status: job.status.as_str(),
+            detail: job.status.detail(),
+        });
+        let mut report = facts.unwrap_or_else(|| Self::of_nothing(tool, provider));
+        if !settled.is_completed() {
+            report.is_error = true;
+            report.output.clear();
+        }
+        report.text = &settled.text;
+        report.background = Some(Background {
+            started: settled.started.as_deref(),
+            job,
+        });
+        report
+    }
+
+    /// Nothing was even tried.
+    fn of_nothing(tool: &'a str, provider: &'a str) -> Self {
+        Self {
+            tool,
+            provider,
+            run_id: None,
+            stop_reason: None,
+            is_error: true,
+            output: Vec::new(),
+            diagnostic: None,
+            text: "",
+            timings_ms: Timings::default(),
+            background: None,
         }
     }
 }
