@@ -141,6 +141,9 @@ pub(crate) struct McpArgs {
     /// The directory to work in, unless the client names one by its roots [default: the one the command is started in]
     #[arg(long, value_name = "DIR", value_parser = OsStringValueParser::new().map(PathBuf::from))]
     pub(crate) cwd: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) recursion: Recursion,
 }
 
 /// What is printed to standard output.

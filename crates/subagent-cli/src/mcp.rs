@@ -5,6 +5,7 @@ use subagent_mcp::{Server, ServerOptions};
 use subagent_seam::HostReporter;
 
 use crate::args::McpArgs;
+use crate::depth::Depth;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::signals::Signals;
@@ -12,6 +13,8 @@ use crate::{deployment, run};
 
 /// Serves one client until it closes its side, it is gone, or a signal arrives.
 pub(crate) async fn mcp(args: McpArgs) -> Result<Exit, CliError> {
+    // Not refused here: a client learns more from the answer to a call than from a server that does not start.
+    let depth = Depth::of_process()?;
     let config = deployment::from_file(args.config.as_deref())?;
     let deployment = deployment::deploy(config, None, &HostReporter::default())?;
     if deployment.tools().is_empty() {
@@ -22,6 +25,8 @@ pub(crate) async fn mcp(args: McpArgs) -> Result<Exit, CliError> {
     let mut options = ServerOptions::default();
     options.cwd = run::session_cwd(args.cwd.as_deref());
     options.urgency = signals.urgency();
+    options.depth = depth.get();
+    options.max_depth = Some(args.recursion.max_depth);
     let server = Server::of(&deployment, options)?;
 
     let outcome = server

@@ -59,6 +59,11 @@ impl Inner {
         request: RequestContext<RoleServer>,
         cancel: CancellationToken,
     ) -> Answer {
+        let depth = self.shared.options.depth;
+        if let Some(limit) = self.shared.options.max_depth.filter(|limit| depth >= *limit) {
+            let text = format!("delegation depth {limit} is the limit");
+            return Err(Reply::Failed { text });
+        }
         if asked.prompt.trim().is_empty() {
             return Err(refused(&Refusal::EmptyPrompt));
         }
@@ -71,7 +76,7 @@ impl Inner {
             parent: Parent {
                 session_id: self.session_id.clone(),
                 cwd,
-                depth: 0,
+                depth,
             },
             cancel,
             urgency: self.shared.options.urgency.clone(),

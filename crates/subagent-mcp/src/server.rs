@@ -28,6 +28,10 @@ pub struct ServerOptions {
     pub cwd: Option<PathBuf>,
     /// How patiently teardowns wait. Raising it hurries all that run, and those to come.
     pub urgency: TeardownUrgency,
+    /// How many delegations lie above this server. Default 0.
+    pub depth: u32,
+    /// The depth from which on every delegation is refused, before anything is spawned. Default none.
+    pub max_depth: Option<u32>,
 }
 
 impl ServerOptions {

@@ -161,3 +161,28 @@ async fn a_job_of_another_connection_is_unknown() {
     first.close().await;
     second.close().await;
 }
+
+#[tokio::test]
+async fn at_the_depth_limit_every_delegation_is_refused_and_nothing_is_started() {
+    let place = Place::new();
+    let config = place.entry("agent", &echo_cwd(), "");
+    let lifecycle = ClientLifecycleMode::Initialize;
+    let served = serve_to(
+        &place,
+        &config,
+        Client::default(),
+        lifecycle,
+        &["--max-depth", "0"],
+    )
+    .await;
+    for arguments in [anywhere(), background("where?")] {
+        let answered = served.call("subagent", arguments).await;
+        assert_eq!(
+            seen(&answered),
+            ("delegation depth 0 is the limit".to_owned(), true)
+        );
+    }
+    assert_eq!(place.living().len(), 1, "the server alone");
+    let (code, _) = served.close().await;
+    assert_eq!(code, 0);
+}
