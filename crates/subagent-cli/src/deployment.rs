@@ -7,10 +7,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use subagent_config::{
-    CommandLine, Config, Deployment, HostContext, MaxDepth, Supervision, ToolEntry, find, load_file,
+    CommandLine, Config, Deployment, HostContext, Supervision, ToolEntry, find, load_file,
 };
 use subagent_seam::HostReporter;
-use subagent_tool::{SubagentTool, ToolOptions};
+use subagent_tool::SubagentTool;
 
 use crate::args::{Permission, Source};
 use crate::demo;
@@ -58,14 +58,7 @@ pub(crate) fn deploy(
 /// The tool called `name`, or the only one.
 pub(crate) fn tool(deployment: &Deployment, name: Option<&str>) -> Result<SubagentTool, CliError> {
     let entry = choose(deployment.tools(), name)?;
-    let mut options = ToolOptions::new(&entry.provider);
-    options.tool_name.clone_from(&entry.tool_name);
-    options.background = entry.enable_run_in_background;
-    options.max_depth = match entry.max_depth {
-        MaxDepth::ProviderManaged => None,
-        MaxDepth::Limit(depth) => Some(depth),
-    };
-    Ok(SubagentTool::new(deployment.registry().clone(), options)?)
+    Ok(deployment.subagent_tool(entry)?)
 }
 
 fn choose<'a>(tools: &'a [ToolEntry], name: Option<&str>) -> Result<&'a ToolEntry, CliError> {

@@ -2,8 +2,9 @@
 //! its providers registered.
 
 use subagent_seam::{HostReporter, Registration, Registry};
+use subagent_tool::{SubagentTool, ToolError, ToolOptions};
 
-use crate::config::{Config, JobsEntry, ToolEntry};
+use crate::config::{Config, JobsEntry, MaxDepth, ToolEntry};
 use crate::error::{ConfigError, ConfigErrors};
 use crate::problem::Problem;
 
@@ -77,5 +78,22 @@ impl Deployment {
     /// How long the job tools wait.
     pub fn jobs(&self) -> JobsEntry {
         self.jobs
+    }
+
+    /// The tool that `entry` describes, over the providers of this deployment.
+    ///
+    /// # Errors
+    ///
+    /// The deployment holds no such provider, or the provider does not enforce the limit that the entry names. Neither
+    /// happens with an entry of this deployment, since loading has checked both.
+    pub fn subagent_tool(&self, entry: &ToolEntry) -> Result<SubagentTool, ToolError> {
+        let mut options = ToolOptions::new(&entry.provider);
+        options.tool_name.clone_from(&entry.tool_name);
+        options.background = entry.enable_run_in_background;
+        options.max_depth = match entry.max_depth {
+            MaxDepth::ProviderManaged => None,
+            MaxDepth::Limit(depth) => Some(depth),
+        };
+        SubagentTool::new(self.registry().clone(), options)
     }
 }

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rmcp::service::{ServerInitializeError, serve_server_with_ct};
-use subagent_config::{Deployment, MaxDepth};
+use subagent_config::Deployment;
 use subagent_seam::{Registry, TeardownUrgency, Urgency};
 use subagent_tool::jobs::{JobOptions, JobTable};
-use subagent_tool::{SubagentTool, ToolError, ToolOptions};
+use subagent_tool::{SubagentTool, ToolError};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
@@ -71,16 +71,7 @@ impl Server {
         let tools = deployment
             .tools()
             .iter()
-            .map(|entry| {
-                let mut options = ToolOptions::new(&entry.provider);
-                options.tool_name.clone_from(&entry.tool_name);
-                options.background = entry.enable_run_in_background;
-                options.max_depth = match entry.max_depth {
-                    MaxDepth::ProviderManaged => None,
-                    MaxDepth::Limit(depth) => Some(depth),
-                };
-                SubagentTool::new(registry.clone(), options)
-            })
+            .map(|entry| deployment.subagent_tool(entry))
             .collect::<Result<Vec<_>, _>>()?;
         let mut jobs = JobOptions::default();
         jobs.wait_timeout = deployment.jobs().wait_timeout;
