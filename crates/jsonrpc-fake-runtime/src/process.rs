@@ -27,9 +27,9 @@ pub struct Facts {
     pub env_not_utf8: Vec<Vec<u8>>,
     /// The process id.
     pub pid: u32,
-    /// The process group. (Unix.)
+    /// The process group; 0 if it was made outside of the process namespace. (Unix.)
     pub pgid: Option<u32>,
-    /// The session. (Unix.)
+    /// The session; 0 if it was begun outside of the process namespace. (Unix.)
     pub sid: Option<u32>,
 }
 
@@ -151,12 +151,31 @@ pub(crate) fn signal_self(_signal: Signal) -> Result<(), StepError> {
     Err(StepError::Unsupported { what: "signals" })
 }
 
-#[cfg(unix)]
+/// A field of `/proc/self/stat`, counted from behind the name. The system calls would say the same, but 0, for something
+/// outside of this process namespace, is a number that `rustix` does not expect of them.
+#[cfg(target_os = "linux")]
+fn stat_field(number: usize) -> Option<u32> {
+    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_ascii_whitespace().nth(number)?.parse().ok()
+}
+
+#[cfg(target_os = "linux")]
+fn group() -> Option<u32> {
+    stat_field(2)
+}
+
+#[cfg(target_os = "linux")]
+fn session() -> Option<u32> {
+    stat_field(3)
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
 fn group() -> Option<u32> {
     u32::try_from(rustix::process::getpgrp().as_raw_nonzero().get()).ok()
 }
 
-#[cfg(unix)]
+#[cfg(all(unix, not(target_os = "linux")))]
 fn session() -> Option<u32> {
     rustix::process::getsid(None)
         .ok()

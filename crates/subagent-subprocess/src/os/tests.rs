@@ -104,9 +104,10 @@ async fn a_reaped_leader_is_struck_no_more() {
 
 #[tokio::test]
 async fn a_leader_outside_its_own_group_is_struck_by_its_number() {
+    let (neighbour, its_pipes) = Leader::spawn(cat()).unwrap();
     let mut command = cat();
-    // Stays in the group of this test, as a child does that moves to another group by itself.
-    std::os::unix::process::CommandExt::process_group(&mut command, rustix::process::getpgrp().as_raw_pid());
+    // In another group than its own, as a child is that has moved there by itself.
+    std::os::unix::process::CommandExt::process_group(&mut command, neighbour.pid().cast_signed());
     let (leader, pipes) = Leader::spawn(command).unwrap();
     leader.strike(Blow::Kill).unwrap();
     assert_eq!(
@@ -116,5 +117,7 @@ async fn a_leader_outside_its_own_group_is_struck_by_its_number() {
             signal: Some(9)
         }
     );
-    drop(pipes);
+    assert_eq!(neighbour.exit_facts(), None);
+    drop((pipes, its_pipes));
+    soon(neighbour.exited()).await;
 }

@@ -9,12 +9,12 @@ use std::collections::HashMap;
 
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, getpid, getsid, kill_process, kill_process_group, pidfd_open,
+    Pid, PidfdFlags, Signal, WaitOptions, getpid, kill_process, kill_process_group, pidfd_open,
     pidfd_send_signal, wait,
 };
 
 use crate::ExitFacts;
-use crate::os::process_table::{Entry, entries, entry, own_children};
+use crate::os::process_table::{Entry, entries, entry, own_children, own_session};
 
 /// How many processes are reaped in one go: while the dead come in faster than they are buried, the living are killed in
 /// between.
@@ -85,7 +85,7 @@ impl Tree {
         let Some(children) = own_children() else {
             return self.kill_all();
         };
-        let own_session = getsid(None).map_or(0, Pid::as_raw_pid);
+        let own_session = own_session();
         let mut groups = Vec::new();
         for child in children {
             // One that may not be killed, because it has become another user, is told at the end: it stays.
