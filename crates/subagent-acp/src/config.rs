@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use subagent_seam::closed_words;
-use subagent_subprocess::{ConfigDirSource, EnvVars, Supervision};
+use subagent_subprocess::{ConfigDirSource, EnvPolicy, EnvVars, Supervision};
 
 closed_words! {
     /// How permission requests of the child are answered, since nobody is there to ask.
@@ -37,7 +37,9 @@ pub struct AcpConfig {
     pub cwd: Option<PathBuf>,
     /// How permission requests are answered.
     pub permission: PermissionPolicy,
-    /// Environment variables set over the scrubbed environment of the host.
+    /// What the child inherits of the host's environment. Default [`EnvPolicy::Scrubbed`].
+    pub inherit_env: EnvPolicy,
+    /// Environment variables set over that.
     pub env: EnvVars,
     /// Variables that point the child at a configuration directory of its own.
     pub isolated_config_dirs: Vec<(OsString, ConfigDirSource)>,
@@ -72,6 +74,7 @@ impl AcpConfig {
             args: Vec::new(),
             cwd: None,
             permission: PermissionPolicy::default(),
+            inherit_env: EnvPolicy::default(),
             env: EnvVars::default(),
             isolated_config_dirs: Vec::new(),
             supervision: Supervision::default(),

@@ -36,7 +36,7 @@ mod wire;
 pub use config::{AcpConfig, PermissionPolicy};
 pub use error::AcpError;
 pub use provider::AcpProvider;
-pub use subagent_subprocess::{ConfigDirSource, EnvVars, Supervision, supervisor};
+pub use subagent_subprocess::{ConfigDirSource, EnvPolicy, EnvVars, Supervision, supervisor};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -56,7 +56,7 @@ pub use locate::{default_paths, find};
 pub use problem::Problem;
 pub use provider::ProviderEntry;
 pub use schema::schema;
-pub use subagent_acp::{AcpConfig, ConfigDirSource, PermissionPolicy, Supervision, supervisor};
+pub use subagent_acp::{AcpConfig, ConfigDirSource, EnvPolicy, PermissionPolicy, Supervision, supervisor};
 pub use subagent_dsh_sdk::DshSdkConfig;
 
 /// The examples of the README, compiled with the documentation tests.

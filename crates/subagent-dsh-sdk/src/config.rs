@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use subagent_subprocess::{ConfigDirSource, EnvVars, Supervision};
+use subagent_subprocess::{ConfigDirSource, EnvPolicy, EnvVars, Supervision};
 
 pub(crate) const DEFAULT_PROVIDER: &str = "deepseek-official";
 pub(crate) const DEFAULT_MODEL: &str = "deepseek-v4-flash";
@@ -23,7 +23,9 @@ pub struct DshSdkConfig {
     pub args: Vec<OsString>,
     /// The child's working directory; the parent session's when absent.
     pub cwd: Option<PathBuf>,
-    /// Environment variables set over the scrubbed environment of the host.
+    /// What the child inherits of the host's environment. Default [`EnvPolicy::Scrubbed`].
+    pub inherit_env: EnvPolicy,
+    /// Environment variables set over that.
     pub env: EnvVars,
     /// Variables that point the child at a configuration directory of its own.
     pub isolated_config_dirs: Vec<(OsString, ConfigDirSource)>,
@@ -67,6 +69,7 @@ impl DshSdkConfig {
             command: command.into(),
             args: Vec::new(),
             cwd: None,
+            inherit_env: EnvPolicy::default(),
             env: EnvVars::default(),
             isolated_config_dirs: Vec::new(),
             supervision: Supervision::default(),

@@ -44,4 +44,4 @@ struct FrontPage;
 pub use config::DshSdkConfig;
 pub use error::{DshSdkError, MAX_SAFE_INTEGER};
 pub use provider::DshSdkProvider;
-pub use subagent_subprocess::{ChildEnv, ConfigDirSource, EnvVars, Supervision, supervisor};
+pub use subagent_subprocess::{ChildEnv, ConfigDirSource, EnvPolicy, EnvVars, Supervision, supervisor};

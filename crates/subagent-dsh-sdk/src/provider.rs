@@ -54,6 +54,7 @@ impl DshSdkProvider {
                     command: config.command,
                     args: config.args,
                     cwd: config.cwd,
+                    inherit_env: config.inherit_env,
                     env: config.env,
                     config_dirs: config.isolated_config_dirs,
                 },

@@ -1,22 +1,19 @@
-//! The environment of a child. Owns the rule that keeps the host's credentials out of it.
+//! The environment of a child, and what a host gives to it on purpose. Which variables it inherits is `env_policy`'s.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 
-/// Names that contain one of these, in any case, stay with the host.
-const SECRET_PARTS: [&[u8]; 4] = [b"KEY", b"SECRET", b"TOKEN", b"PASSWORD"];
-
-/// Names that start with this, in any case, stay with the host.
-const HARNESS_PREFIX: &[u8] = b"DSH_";
+use crate::EnvPolicy;
 
 /// The complete environment of a child: nothing else is inherited.
 ///
 /// ```
-/// use subagent_subprocess::ChildEnv;
+/// use subagent_subprocess::{ChildEnv, EnvPolicy};
 ///
 /// let host = [("PATH", "/usr/bin"), ("GITHUB_TOKEN", "abc"), ("dsh_home", "/x")];
-/// let mut env = ChildEnv::scrubbed(host.map(|(name, value)| (name.into(), value.into())));
+/// let host = host.map(|(name, value)| (name.into(), value.into()));
+/// let mut env = ChildEnv::inherited(EnvPolicy::Scrubbed, host);
 /// env.set("GEMINI_API_KEY", "given on purpose");
 ///
 /// assert_eq!(env.get("PATH"), Some("/usr/bin".as_ref()));
@@ -24,28 +21,22 @@ const HARNESS_PREFIX: &[u8] = b"DSH_";
 /// assert_eq!(env.get("dsh_home"), None);
 /// assert_eq!(env.get("GEMINI_API_KEY"), Some("given on purpose".as_ref()));
 /// ```
-///
-/// The rule looks at names alone: a URL with a password inside, under a name like `DATABASE_URL`, passes.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct ChildEnv {
     variables: BTreeMap<OsString, OsString>,
 }
 
 impl ChildEnv {
-    /// `host` without every name that contains `KEY`, `SECRET`, `TOKEN` or `PASSWORD` and without every name that starts
-    /// with `DSH_`, each in any case. Names and values that are not UTF-8 pass unharmed.
-    pub fn scrubbed(host: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+    /// What `policy` lets through of `host`. Names and values that are not UTF-8 pass unharmed.
+    pub fn inherited(policy: EnvPolicy, host: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
         Self {
-            variables: host
-                .into_iter()
-                .filter(|(name, _)| !stays_with_the_host(name))
-                .collect(),
+            variables: host.into_iter().filter(|(name, _)| policy.passes(name)).collect(),
         }
     }
 
-    /// The scrubbed environment of this process.
-    pub fn of_this_process() -> Self {
-        Self::scrubbed(std::env::vars_os())
+    /// What `policy` lets through of the environment of this process.
+    pub fn of_this_process(policy: EnvPolicy) -> Self {
+        Self::inherited(policy, std::env::vars_os())
     }
 
     /// Sets a variable, whatever its name.
@@ -117,59 +108,29 @@ impl fmt::Debug for EnvVars {
     }
 }
 
-fn stays_with_the_host(name: &OsStr) -> bool {
-    let name = name.as_encoded_bytes().to_ascii_uppercase();
-    name.starts_with(HARNESS_PREFIX)
-        || SECRET_PARTS
-            .iter()
-            .any(|part| name.windows(part.len()).any(|window| window == *part))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn secret_names_stay_with_the_host_in_any_case_and_at_any_place() {
-        let secret = [
-            "APP_JWT_SIGNING_KEY",
-            "GITHUB_TOKEN",
-            "AWS_SECRET_ACCESS_KEY",
-            "PGPASSWORD",
-            "github_token",
-            "Pgpassword",
-            "monkey",
-            "DSH_HOME",
-            "dsh_anything",
-        ];
-        for name in secret {
-            assert!(stays_with_the_host(OsStr::new(name)), "{name}");
-        }
-    }
-
-    #[test]
-    fn ordinary_names_reach_the_child() {
-        let ordinary = [
-            "PATH",
-            "HOME",
-            "TMPDIR",
-            "LANG",
-            "LC_ALL",
-            "https_proxy",
-            "DATABASE_URL",
-            "DSH",
-            "MY_DSH_",
-            "PASSWD",
-        ];
-        for name in ordinary {
-            assert!(!stays_with_the_host(OsStr::new(name)), "{name}");
+    fn what_is_given_on_purpose_goes_over_what_is_inherited() {
+        let host = [("HOME", "/srv/somebody"), ("GITHUB_TOKEN", "x"), ("EDITOR", "vi")];
+        let host = || host.map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        for (policy, editor) in [(EnvPolicy::Scrubbed, Some("vi")), (EnvPolicy::Minimal, None)] {
+            let mut env = ChildEnv::inherited(policy, host());
+            assert_eq!(env.get("GITHUB_TOKEN"), None);
+            assert_eq!(env.get("EDITOR"), editor.map(OsStr::new));
+            env.set("GITHUB_TOKEN", "given");
+            env.set("HOME", "/srv/agent");
+            assert_eq!(env.get("GITHUB_TOKEN"), Some("given".as_ref()));
+            assert_eq!(env.get("HOME"), Some("/srv/agent".as_ref()));
         }
     }
 
     #[test]
     fn values_are_not_shown_to_whoever_prints_an_environment() {
         let given = EnvVars::from_iter([("GEMINI_API_KEY", "secret value")]);
-        let whole = ChildEnv::scrubbed([("HOME".into(), "secret value".into())]);
+        let whole = ChildEnv::inherited(EnvPolicy::Scrubbed, [("HOME".into(), "secret value".into())]);
         assert_eq!(format!("{given:?} {whole:?}"), r#"{"GEMINI_API_KEY"} {"HOME"}"#);
     }
 
@@ -179,7 +140,7 @@ mod tests {
         use std::os::unix::ffi::OsStringExt as _;
         let name = OsString::from_vec(vec![b'A', 0xff]);
         let value = OsString::from_vec(vec![0xfe, b'=']);
-        let env = ChildEnv::scrubbed([(name.clone(), value.clone())]);
+        let env = ChildEnv::inherited(EnvPolicy::Scrubbed, [(name.clone(), value.clone())]);
         assert_eq!(
             env.iter().collect::<Vec<_>>(),
             [(name.as_os_str(), value.as_os_str())]

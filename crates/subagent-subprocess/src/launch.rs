@@ -9,8 +9,8 @@ use crate::rpc::Limits;
 use crate::spawn::spawn_under;
 use crate::supervisor::{Supervision, Supervisor};
 use crate::{
-    AgentProcess, ChildEnv, ChildSpec, EnvVars, Error, IsolatedConfigDir, Ladder, Program, configured_cwd,
-    session_cwd,
+    AgentProcess, ChildEnv, ChildSpec, EnvPolicy, EnvVars, Error, IsolatedConfigDir, Ladder, Program,
+    configured_cwd, session_cwd,
 };
 
 /// Where an isolated configuration directory of a child comes from.
@@ -28,7 +28,8 @@ pub struct LaunchPlan {
     program: Program,
     args: Vec<OsString>,
     cwd: Option<PathBuf>,
-    /// What the child's environment starts from; the scrubbed one of this process when absent.
+    inherit_env: EnvPolicy,
+    /// What the child's environment starts from; when absent, what the policy lets through of this process's own.
     base_env: Option<ChildEnv>,
     env: EnvVars,
     config_dirs: Vec<(OsString, ConfigDirSource)>,
@@ -45,7 +46,9 @@ pub struct LaunchOptions {
     pub args: Vec<OsString>,
     /// A working directory that replaces the session's.
     pub cwd: Option<PathBuf>,
-    /// Variables set over the scrubbed environment.
+    /// What the child inherits of this process's environment.
+    pub inherit_env: EnvPolicy,
+    /// Variables set over that.
     pub env: EnvVars,
     /// Variables that point at a configuration directory of the child's own.
     pub config_dirs: Vec<(OsString, ConfigDirSource)>,
@@ -62,6 +65,7 @@ impl LaunchPlan {
             command,
             args,
             cwd,
+            inherit_env,
             env,
             config_dirs,
         } = options;
@@ -103,6 +107,7 @@ impl LaunchPlan {
             program,
             args,
             cwd,
+            inherit_env,
             base_env: None,
             env,
             config_dirs,
@@ -111,7 +116,7 @@ impl LaunchPlan {
     }
 
     /// The same for a caller that owns the policy of what a child may inherit: its environment starts from `base`, as it
-    /// is, and no longer from the scrubbed environment of this process.
+    /// is, and no longer from what [`LaunchOptions::inherit_env`] lets through of this process's own.
     #[must_use]
     pub fn with_base_env(mut self, base: ChildEnv) -> Self {
         self.base_env = Some(base);
@@ -153,7 +158,10 @@ impl LaunchPlan {
         limits: Limits,
         stderr_tail_bytes: usize,
     ) -> Result<AgentProcess, Error> {
-        let mut env = self.base_env.clone().unwrap_or_else(ChildEnv::of_this_process);
+        let mut env = match &self.base_env {
+            Some(base) => base.clone(),
+            None => ChildEnv::of_this_process(self.inherit_env),
+        };
         for (name, value) in self.env.iter() {
             env.set(name, value);
         }
@@ -219,6 +227,7 @@ mod tests {
             command: "agent".into(),
             args: Vec::new(),
             cwd: None,
+            inherit_env: EnvPolicy::default(),
             env: EnvVars::default(),
             config_dirs: Vec::new(),
         }

@@ -174,6 +174,7 @@ fn the_schema_is_json_and_knows_every_key_of_the_files_it_describes() {
         "tool-subagent",
         "tool-jobs",
         "permission",
+        "inheritEnv",
         "isolatedConfigDirs",
         "maxDepth",
     ] {

@@ -67,6 +67,8 @@ mod dsh_table;
 #[cfg(target_os = "linux")]
 mod environment;
 #[cfg(target_os = "linux")]
+mod environment_minimal;
+#[cfg(target_os = "linux")]
 mod field_endings;
 #[cfg(target_os = "linux")]
 mod field_frames;

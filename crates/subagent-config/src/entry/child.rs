@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use subagent_acp::{AcpConfig, ConfigDirSource, EnvVars};
+use subagent_acp::{AcpConfig, ConfigDirSource, EnvPolicy, EnvVars};
 use subagent_dsh_sdk::DshSdkConfig;
 use subagent_seam::HostReporter;
 
@@ -23,6 +23,7 @@ pub(crate) struct ChildKeys {
     pub(crate) command: OsString,
     pub(crate) args: Vec<OsString>,
     pub(crate) cwd: Option<PathBuf>,
+    pub(crate) inherit_env: EnvPolicy,
     pub(crate) env: EnvVars,
     pub(crate) isolated_config_dirs: Vec<(OsString, ConfigDirSource)>,
     pub(crate) dispose_eof_grace: Duration,
@@ -56,7 +57,7 @@ macro_rules! with_child_keys {
 }
 
 with_child_keys!(AcpConfig, DshSdkConfig: {
-    provider_name, command, args, cwd, env, isolated_config_dirs, dispose_eof_grace, dispose_grace, startup_timeout,
+    provider_name, command, args, cwd, inherit_env, env, isolated_config_dirs, dispose_eof_grace, dispose_grace, startup_timeout,
     run_timeout, idle_timeout, max_frame_bytes, max_output_bytes
 });
 
@@ -108,11 +109,18 @@ impl ChildKeys {
                  directory that the host was launched in",
             ),
             Key::with_default(
+                "inheritEnv",
+                Shape::Words(EnvPolicy::WORDS),
+                EnvPolicy::WORDS[self.inherit_env.index()],
+                "what the child inherits of the host's environment: 'scrubbed' is all but what looks like a secret by \
+                 its name, 'minimal' is only what a command-line program needs, such as PATH, HOME and the proxies",
+            ),
+            Key::with_default(
                 "env",
                 Shape::Environment,
                 empty_map(),
-                "variables of the child, over those of the host without its secrets; '!env NAME' takes a variable of \
-                 the host, and leaves the entry out if that is not set",
+                "variables of the child, over those that it inherits; '!env NAME' takes a variable of the host, and \
+                 leaves the entry out if that is not set",
             ),
             Key::with_default(
                 "isolatedConfigDirs",
@@ -180,6 +188,10 @@ impl ChildKeys {
         }
         if let Some(cwd) = key("cwd").and_then(|(key, node)| scope.os_text(key, node)) {
             self.cwd = Some(PathBuf::from(cwd));
+        }
+        if let Some(index) = key("inheritEnv").and_then(|(key, node)| scope.word(key, node, EnvPolicy::WORDS))
+        {
+            self.inherit_env = EnvPolicy::VALUES[index];
         }
         let env = key("env").map(|(_, node)| node);
         let directories = key("isolatedConfigDirs").map(|(_, node)| node);

@@ -60,6 +60,8 @@ fn the_defaults_are_those_of_the_provider() {
     assert_eq!(options["providerName"]["default"], defaults.provider_name);
     assert_eq!(options["args"]["default"], json!([]));
     assert_eq!(options["permission"]["default"], "reject");
+    assert_eq!(options["inheritEnv"]["default"], "scrubbed");
+    assert_eq!(options["inheritEnv"]["enum"], json!(["scrubbed", "minimal"]));
     assert_eq!(
         millis("disposeEofGraceMs"),
         defaults.dispose_eof_grace.as_millis()
@@ -83,6 +85,7 @@ fn the_defaults_of_a_runtime_are_those_of_its_provider() {
     assert_eq!(options["providerName"]["default"], "dsh-sdk");
     assert_eq!(options["provider"]["default"], defaults.provider);
     assert_eq!(options["model"]["default"], defaults.model);
+    assert_eq!(options["inheritEnv"]["default"], "scrubbed");
     assert_eq!(options["shutdownTimeoutMs"]["default"], json!(1000));
     assert_eq!(options["startupTimeoutMs"]["default"], json!(120_000));
     for absent in ["command", "cwd", "maxTokens", "runTimeoutMs", "idleTimeoutMs"] {

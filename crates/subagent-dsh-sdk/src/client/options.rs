@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use subagent_subprocess::{
-    ChildEnv, ConfigDirSource, EnvVars, LaunchOptions, Supervision, check_bytes, check_time, cwd_text,
+    ChildEnv, ConfigDirSource, EnvPolicy, EnvVars, LaunchOptions, Supervision, check_bytes, check_time,
+    cwd_text,
 };
 
 use crate::DshSdkError;
@@ -23,8 +24,8 @@ pub struct HarnessConfig {
     pub args: Vec<OsString>,
     /// The runtime's working directory, which is also that of its sessions.
     pub cwd: PathBuf,
-    /// What the runtime's environment starts from, as it is. When absent: the environment of this process without every
-    /// name that contains `KEY`, `SECRET`, `TOKEN` or `PASSWORD` or starts with `DSH_`.
+    /// What the runtime's environment starts from, as it is; for example [`ChildEnv::of_this_process`] with another
+    /// policy. When absent: what [`EnvPolicy::Scrubbed`] lets through of this process's environment at each start.
     pub base_env: Option<ChildEnv>,
     /// Environment variables set over that.
     pub env: EnvVars,
@@ -112,6 +113,7 @@ impl HarnessPlan {
                 command: config.command,
                 args: config.args,
                 cwd: Some(config.cwd),
+                inherit_env: EnvPolicy::default(),
                 env: config.env,
                 config_dirs: config.isolated_config_dirs,
             },

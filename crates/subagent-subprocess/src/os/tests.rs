@@ -119,5 +119,5 @@ async fn a_leader_outside_its_own_group_is_struck_by_its_number() {
     );
     assert_eq!(neighbour.exit_facts(), None);
     drop((pipes, its_pipes));
-    soon(neighbour.exited()).await;
+    let _ = soon(neighbour.exited()).await;
 }
