@@ -8,7 +8,7 @@ use subagent_seam::{
     Diagnostic, DisposeError, HostReport, Progress, RunId, SafeFailure, TeardownUrgency, Urgency, Word,
 };
 use subagent_subprocess::rpc::RpcError;
-use subagent_subprocess::{AgentProcess, Haste};
+use subagent_subprocess::{AgentProcess, ChildProcess, Haste, ManagedChild};
 
 use crate::AcpError;
 use crate::failure::{Category, Finding, Stage, dispose_error};
@@ -16,9 +16,9 @@ use crate::provider::Settings;
 
 /// A child that is being talked to.
 #[derive(Debug)]
-pub(crate) struct Child {
+pub(crate) struct Child<P: ChildProcess = ManagedChild> {
     pub(crate) settings: Arc<Settings>,
-    pub(crate) agent: AgentProcess,
+    pub(crate) agent: AgentProcess<P>,
     pub(crate) progress: Progress,
     /// Absent until the run is published.
     pub(crate) run: Option<RunId>,
@@ -30,7 +30,7 @@ pub(crate) struct Broken {
     pub(crate) error: AcpError,
 }
 
-impl Child {
+impl<P: ChildProcess> Child<P> {
     /// Tells the caller how far the child is.
     pub(crate) fn tell_progress(&mut self) {
         self.progress.received(self.agent.connection().received_bytes());
@@ -81,7 +81,7 @@ impl Child {
     pub(crate) async fn teardown(
         &mut self,
         urgency: &TeardownUrgency,
-        abandoned: impl Future<Output = ()>,
+        abandoned: impl Future<Output = ()> + Send,
     ) -> Result<(), DisposeError> {
         self.progress.enter(Stage::Teardown);
         let ladder = self.settings.ladder;

@@ -9,10 +9,13 @@ use subagent_seam::{
     Run, RunId, StartError, StartRequest,
 };
 use subagent_subprocess::rpc::Limits;
-use subagent_subprocess::{Ladder, LadderStyle, LaunchOptions, LaunchPlan, check_bytes, check_time};
+use subagent_subprocess::{
+    AgentProcess, ChildProcess, Ladder, LadderStyle, LaunchOptions, LaunchPlan, Spawned, check_bytes,
+    check_time,
+};
 
 use crate::run::drive;
-use crate::startup::start;
+use crate::startup::{Ready, start};
 use crate::{AcpConfig, AcpError, PermissionPolicy};
 
 /// Runs each task in a fresh process of one ACP agent.
@@ -82,6 +85,45 @@ impl AcpProvider {
             settings: Arc::new(settings),
         })
     }
+
+    /// As [`start`](Provider::start), with an agent that is there already: nothing is spawned, and the command, its
+    /// environment and its directories are not used. For an agent that is no process of this host, such as a script in
+    /// memory under which a whole run is tested. Must be called within a Tokio runtime.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Provider::start).
+    pub async fn start_with<P: ChildProcess>(
+        &self,
+        request: StartRequest,
+        agent: Spawned<P>,
+    ) -> Result<Run, StartError> {
+        let settings = &self.settings;
+        let launch = |_| {
+            let tail = settings.stderr_tail_bytes;
+            Ok(AgentProcess::new(agent, settings.limits, tail, Vec::new()))
+        };
+        let ready = start(settings, &request, launch).await?;
+        Ok(self.publish(request, ready))
+    }
+
+    /// Hands a child that is ready for its prompt to the task that drives it.
+    fn publish<P: ChildProcess>(&self, request: StartRequest, ready: Ready<P>) -> Run {
+        let (run, driver) = Run::publish(RunId::fresh());
+        tokio::spawn(drive(Arc::clone(&self.settings), request, ready, driver));
+        run
+    }
+
+    /// Starts a child that is spawned.
+    async fn start_spawned(&self, request: &StartRequest) -> Result<Ready, StartError> {
+        let settings = &self.settings;
+        let launch = |cwd| {
+            settings
+                .plan
+                .launch(cwd, settings.limits, settings.stderr_tail_bytes)
+        };
+        start(settings, request, launch).await
+    }
 }
 
 impl Provider for AcpProvider {
@@ -99,16 +141,14 @@ impl Provider for AcpProvider {
 
     fn start(&self, request: StartRequest) -> BoxFuture<'_, Result<Run, StartError>> {
         Box::pin(async move {
-            let ready = start(&self.settings, &request).await?;
-            let (run, driver) = Run::publish(RunId::fresh());
-            tokio::spawn(drive(Arc::clone(&self.settings), request, ready, driver));
-            Ok(run)
+            let ready = self.start_spawned(&request).await?;
+            Ok(self.publish(request, ready))
         })
     }
 
     fn check(&self, request: StartRequest) -> BoxFuture<'_, Result<(), CheckError>> {
         Box::pin(async move {
-            let mut ready = start(&self.settings, &request).await?;
+            let mut ready = self.start_spawned(&request).await?;
             ready
                 .child
                 .teardown(&request.urgency, std::future::pending())

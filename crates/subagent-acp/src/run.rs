@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 use subagent_seam::{AssistantOutput, Attempt, RunDriver, StartRequest, settle};
-use subagent_subprocess::Deadlines;
 use subagent_subprocess::rpc::{Incoming, PeerId, RequestId, RpcError};
+use subagent_subprocess::{ChildProcess, Deadlines};
 
 use crate::AcpError;
 use crate::child::{Broken, Child};
@@ -27,7 +27,12 @@ use crate::wire::{
 const SETTLE_GRACE: Duration = Duration::from_millis(500);
 
 /// Drives a published run to its end: prompts, settles, waits for the teardown to be asked for, tears down.
-pub(crate) async fn drive(settings: Arc<Settings>, request: StartRequest, ready: Ready, driver: RunDriver) {
+pub(crate) async fn drive<P: ChildProcess>(
+    settings: Arc<Settings>,
+    request: StartRequest,
+    ready: Ready<P>,
+    driver: RunDriver,
+) {
     let Ready {
         mut child,
         session_id,
@@ -61,8 +66,8 @@ pub(crate) async fn drive(settings: Arc<Settings>, request: StartRequest, ready:
 }
 
 /// A child that was given its prompt.
-struct Prompted {
-    child: Child,
+struct Prompted<P: ChildProcess> {
+    child: Child<P>,
     session_id: String,
     output: AssistantOutput,
     /// The latest one of the run.
@@ -92,7 +97,7 @@ impl Ending {
     }
 }
 
-impl Prompted {
+impl<P: ChildProcess> Prompted<P> {
     /// Sends the prompt and folds what comes until it ends, one way or another.
     async fn prompt(&mut self, request: &StartRequest, driver: &RunDriver, settings: &Settings) -> Ending {
         request.progress.enter(Stage::Prompt);
@@ -295,7 +300,7 @@ impl Prompted {
 
     /// After the result: keeps the conversation going until the teardown is asked for, so that the child is never stuck
     /// on a full pipe or an open question.
-    async fn serve_until(&mut self, disposal: impl Future<Output = ()>) {
+    async fn serve_until(&mut self, disposal: impl Future<Output = ()> + Send) {
         let mut disposal = pin!(disposal);
         loop {
             tokio::select! {

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use subagent_seam::{HostReport, StartError, StartRequest, Word};
-use subagent_subprocess::cwd_text;
 use subagent_subprocess::rpc::Incoming;
+use subagent_subprocess::{AgentProcess, ChildProcess, ManagedChild, cwd_text};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
@@ -25,19 +25,23 @@ use crate::wire::{
 
 /// A child with a session, waiting for its prompt.
 #[derive(Debug)]
-pub(crate) struct Ready {
-    pub(crate) child: Child,
+pub(crate) struct Ready<P: ChildProcess = ManagedChild> {
+    pub(crate) child: Child<P>,
     pub(crate) session_id: String,
 }
 
-/// Starts a child and opens a session. Dropping the future kills what was spawned.
-pub(crate) async fn start(settings: &Arc<Settings>, request: &StartRequest) -> Result<Ready, StartError> {
+/// Starts a child with `launch` and opens a session. Dropping the future kills what was spawned.
+pub(crate) async fn start<P: ChildProcess>(
+    settings: &Arc<Settings>,
+    request: &StartRequest,
+    launch: impl FnOnce(PathBuf) -> Result<AgentProcess<P>, subagent_subprocess::Error>,
+) -> Result<Ready<P>, StartError> {
     if request.cancel.is_cancelled() {
         return Err(clean_abort());
     }
     request.progress.enter(Stage::Initialize);
     let deadline = settings.startup_timeout.map(|timeout| Instant::now() + timeout);
-    let (mut child, cwd) = launch(settings, request)?;
+    let (mut child, cwd) = in_working_dir(settings, request, launch)?;
     let cwd = cwd_text(&cwd).unwrap_or_default();
     let handshake = Handshake {
         child: &mut child,
@@ -65,8 +69,12 @@ pub(crate) async fn start(settings: &Arc<Settings>, request: &StartRequest) -> R
     })
 }
 
-/// Resolves the working directory and spawns the child in it.
-fn launch(settings: &Arc<Settings>, request: &StartRequest) -> Result<(Child, PathBuf), StartError> {
+/// Resolves the working directory and launches the child in it.
+fn in_working_dir<P: ChildProcess>(
+    settings: &Arc<Settings>,
+    request: &StartRequest,
+    launch: impl FnOnce(PathBuf) -> Result<AgentProcess<P>, subagent_subprocess::Error>,
+) -> Result<(Child<P>, PathBuf), StartError> {
     // No child yet, so no standard error either.
     let fail = |finding: Finding, error: AcpError| {
         let failure = finding.into_safe();
@@ -85,15 +93,12 @@ fn launch(settings: &Arc<Settings>, request: &StartRequest) -> Result<(Child, Pa
                 AcpError::WorkingDir(error),
             )
         })?;
-    let agent = settings
-        .plan
-        .launch(cwd.clone(), settings.limits, settings.stderr_tail_bytes)
-        .map_err(|error| {
-            fail(
-                Finding::new(Stage::Process, Category::ProcessStart),
-                AcpError::Launch(error),
-            )
-        })?;
+    let agent = launch(cwd.clone()).map_err(|error| {
+        fail(
+            Finding::new(Stage::Process, Category::ProcessStart),
+            AcpError::Launch(error),
+        )
+    })?;
     let child = Child {
         settings: Arc::clone(settings),
         agent,
@@ -119,13 +124,13 @@ impl Trouble {
 }
 
 /// The two requests before a prompt.
-struct Handshake<'a> {
-    child: &'a mut Child,
+struct Handshake<'a, P: ChildProcess> {
+    child: &'a mut Child<P>,
     cancel: &'a CancellationToken,
     deadline: Option<Instant>,
 }
 
-impl Handshake<'_> {
+impl<P: ChildProcess> Handshake<'_, P> {
     async fn open(mut self, cwd: &str) -> Result<String, Trouble> {
         let stage = Stage::Initialize;
         self.ask(stage, method::INITIALIZE, &InitializeParams::new(), |result| {

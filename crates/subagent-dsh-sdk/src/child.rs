@@ -7,6 +7,7 @@ use std::sync::Arc;
 use subagent_seam::{
     Diagnostic, DisposeError, HostReport, Progress, RunId, SafeFailure, TeardownUrgency, Word,
 };
+use subagent_subprocess::{ChildProcess, ManagedChild};
 
 use crate::DshSdkError;
 use crate::client::ClientError;
@@ -16,9 +17,9 @@ use crate::runtime::Runtime;
 
 /// A child that is being talked to.
 #[derive(Debug)]
-pub(crate) struct Child {
+pub(crate) struct Child<P: ChildProcess = ManagedChild> {
     pub(crate) settings: Arc<Settings>,
-    pub(crate) runtime: Runtime,
+    pub(crate) runtime: Runtime<P>,
     pub(crate) progress: Progress,
     /// Absent until the run is published.
     pub(crate) run: Option<RunId>,
@@ -50,7 +51,7 @@ impl Broken {
     }
 }
 
-impl Child {
+impl<P: ChildProcess> Child<P> {
     /// Reports a raw failure to the host, once, with the text that the parent gets, if it gets one.
     pub(crate) async fn report(&mut self, stage: Stage, shown: Option<&Diagnostic>, error: &DshSdkError) {
         let stderr_tail = self.runtime.agent.stderr_tail().await;
@@ -63,10 +64,10 @@ impl Child {
 
     /// Ends the child and everything of its group. What `abandoned` makes is ready when nobody cares for patience any
     /// more.
-    pub(crate) async fn teardown<A: Future<Output = ()>>(
+    pub(crate) async fn teardown<A: Future<Output = ()> + Send>(
         &mut self,
         urgency: &TeardownUrgency,
-        abandoned: impl Fn() -> A,
+        abandoned: impl Fn() -> A + Send,
     ) -> Result<(), DisposeError> {
         self.progress.enter(Stage::Shutdown);
         let outcome = self.runtime.close(&self.settings.plan, urgency, abandoned).await;

@@ -7,7 +7,8 @@ use std::time::Duration;
 use subagent_seam::{HURRIED_EOF_GRACE, Progress};
 use subagent_subprocess::rpc::Limits;
 use subagent_subprocess::{
-    Ladder, LadderStyle, LaunchOptions, LaunchPlan, OptionError, Supervision, check_bytes, check_time,
+    AgentProcess, ChildProcess, Ladder, LadderStyle, LaunchOptions, LaunchPlan, OptionError, Spawned,
+    Supervision, check_bytes, check_time,
 };
 
 use crate::DshSdkError;
@@ -103,6 +104,12 @@ impl RuntimePlan {
             .launch(cwd, self.limits, self.stderr_tail_bytes)
             .map_err(ClientError::never_started)?;
         Ok(Runtime::new(agent, progress))
+    }
+
+    /// Begins to talk to a runtime that is there already. Must be called within a Tokio runtime.
+    pub(crate) fn take<P: ChildProcess>(&self, agent: Spawned<P>, progress: Progress) -> Runtime<P> {
+        let agent = AgentProcess::new(agent, self.limits, self.stderr_tail_bytes, Vec::new());
+        Runtime::new(agent, progress)
     }
 }
 

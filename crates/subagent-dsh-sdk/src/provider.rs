@@ -8,8 +8,9 @@ use subagent_seam::{
     BoxFuture, Capabilities, CheckError, HostReporter, NO_START_CAPABILITIES, Provider, Run, RunId,
     StartError, StartRequest,
 };
-use subagent_subprocess::{LaunchOptions, check_bytes};
+use subagent_subprocess::{ChildProcess, LaunchOptions, Spawned, check_bytes};
 
+use crate::child::Child;
 use crate::plan::{Route, RuntimeOptions, RuntimePlan, check_deadline};
 use crate::run::drive;
 use crate::startup::start;
@@ -78,6 +79,37 @@ impl DshSdkProvider {
             settings: Arc::new(settings),
         })
     }
+
+    /// As [`start`](Provider::start), with a runtime that is there already: nothing is spawned, and the command, its
+    /// environment and its directories are not used. For a runtime that is no process of this host, such as a script in
+    /// memory under which a whole run is tested. Must be called within a Tokio runtime.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Provider::start).
+    pub async fn start_with<P: ChildProcess>(
+        &self,
+        request: StartRequest,
+        runtime: Spawned<P>,
+    ) -> Result<Run, StartError> {
+        let progress = request.progress.clone();
+        let launch = |_| Ok(self.settings.plan.take(runtime, progress));
+        let child = start(&self.settings, &request, launch).await?;
+        Ok(publish(request, child))
+    }
+
+    /// Starts a child that is spawned.
+    async fn start_spawned(&self, request: &StartRequest) -> Result<Child, StartError> {
+        let launch = |cwd| self.settings.plan.launch(cwd, request.progress.clone());
+        start(&self.settings, request, launch).await
+    }
+}
+
+/// Hands a child that is ready for its prompt to the task that drives it.
+fn publish<P: ChildProcess>(request: StartRequest, child: Child<P>) -> Run {
+    let (run, driver) = Run::publish(RunId::fresh());
+    tokio::spawn(drive(request, child, driver));
+    run
 }
 
 impl Provider for DshSdkProvider {
@@ -95,16 +127,14 @@ impl Provider for DshSdkProvider {
 
     fn start(&self, request: StartRequest) -> BoxFuture<'_, Result<Run, StartError>> {
         Box::pin(async move {
-            let child = start(&self.settings, &request).await?;
-            let (run, driver) = Run::publish(RunId::fresh());
-            tokio::spawn(drive(request, child, driver));
-            Ok(run)
+            let child = self.start_spawned(&request).await?;
+            Ok(publish(request, child))
         })
     }
 
     fn check(&self, request: StartRequest) -> BoxFuture<'_, Result<(), CheckError>> {
         Box::pin(async move {
-            let mut child = start(&self.settings, &request).await?;
+            let mut child = self.start_spawned(&request).await?;
             child.teardown(&request.urgency, std::future::pending).await?;
             Ok(())
         })

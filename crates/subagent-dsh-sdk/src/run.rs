@@ -6,8 +6,8 @@ use std::pin::pin;
 
 use serde_json::value::RawValue;
 use subagent_seam::{Attempt, ContentBlock, RunDriver, StartRequest, settle};
-use subagent_subprocess::Deadlines;
 use subagent_subprocess::rpc::RpcError;
+use subagent_subprocess::{ChildProcess, Deadlines};
 
 use crate::DshSdkError;
 use crate::activity::Outcome;
@@ -18,7 +18,7 @@ use crate::hearing::{Hearing, Taken};
 use crate::wire::{PromptParams, TextBlock, method};
 
 /// Drives a published run to its end: prompts, settles, waits for the teardown to be asked for, tears down.
-pub(crate) async fn drive(request: StartRequest, mut child: Child, driver: RunDriver) {
+pub(crate) async fn drive<P: ChildProcess>(request: StartRequest, mut child: Child<P>, driver: RunDriver) {
     child.run = Some(driver.id());
     let max_early_bytes = child.settings.plan.limits.max_frame_bytes;
     let hearing = Hearing::of_fresh_session(max_early_bytes, child.settings.max_output_bytes);
@@ -32,8 +32,8 @@ pub(crate) async fn drive(request: StartRequest, mut child: Child, driver: RunDr
 }
 
 /// A child that was given its prompt.
-struct Prompted {
-    child: Child,
+struct Prompted<P: ChildProcess> {
+    child: Child<P>,
     hearing: Hearing,
 }
 
@@ -50,7 +50,7 @@ impl From<ClientError> for Ending {
     }
 }
 
-impl Prompted {
+impl<P: ChildProcess> Prompted<P> {
     /// Sends the prompt and folds what comes until the session is idle, one way or another.
     async fn prompt(&mut self, request: &StartRequest, driver: &RunDriver) -> Ending {
         request.progress.enter(Stage::SessionRun);
@@ -181,7 +181,7 @@ impl Prompted {
 
     /// After the result: keeps the conversation going until the teardown is asked for, so that the child is never stuck
     /// on a full pipe or an open question.
-    async fn serve_until(&mut self, disposal: impl Future<Output = ()>) {
+    async fn serve_until(&mut self, disposal: impl Future<Output = ()> + Send) {
         let mut disposal = pin!(disposal);
         loop {
             tokio::select! {

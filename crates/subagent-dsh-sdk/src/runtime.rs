@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use subagent_seam::{Progress, TeardownUrgency, Urgency};
 use subagent_subprocess::rpc::{Incoming, PeerId, RpcError};
-use subagent_subprocess::{AgentProcess, Haste, Teardown, TeardownError};
+use subagent_subprocess::{AgentProcess, ChildProcess, Haste, ManagedChild, Teardown, TeardownError};
 
 use crate::client::{ClientError, TransportClosed, TransportFailure, Violation};
 use crate::plan::RuntimePlan;
@@ -20,15 +20,15 @@ const EXIT_GRACE: Duration = Duration::from_millis(500);
 
 /// A runtime that is being talked to.
 #[derive(Debug)]
-pub(crate) struct Runtime {
-    pub(crate) agent: AgentProcess,
+pub(crate) struct Runtime<P: ChildProcess = ManagedChild> {
+    pub(crate) agent: AgentProcess<P>,
     progress: Progress,
     /// Whether the handshake has succeeded: only then is `shutdown` understood.
     ready: bool,
 }
 
-impl Runtime {
-    pub(crate) fn new(agent: AgentProcess, progress: Progress) -> Self {
+impl<P: ChildProcess> Runtime<P> {
+    pub(crate) fn new(agent: AgentProcess<P>, progress: Progress) -> Self {
         Self {
             agent,
             progress,
@@ -107,11 +107,11 @@ impl Runtime {
     /// once for each of the two steps.
     ///
     /// Cancel-safe: a close that was dropped can be begun again.
-    pub(crate) async fn close<A: Future<Output = ()>>(
+    pub(crate) async fn close<A: Future<Output = ()> + Send>(
         &mut self,
         plan: &RuntimePlan,
         urgency: &TeardownUrgency,
-        abandoned: impl Fn() -> A,
+        abandoned: impl Fn() -> A + Send,
     ) -> Result<Teardown, TeardownError> {
         if std::mem::take(&mut self.ready) {
             let asked = tokio::time::timeout(

@@ -5,22 +5,28 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use subagent_seam::{HostReport, StartError, StartRequest, Word};
-use subagent_subprocess::cwd_text;
+use subagent_subprocess::{ChildProcess, cwd_text};
 use tokio::time::{Instant, sleep_until};
 
 use crate::DshSdkError;
 use crate::child::{Broken, Child};
+use crate::client::ClientError;
 use crate::failure::{Category, Finding, Stage, clean_abort};
 use crate::provider::Settings;
+use crate::runtime::Runtime;
 
-/// Starts a child and performs the handshake. Dropping the future kills what was spawned.
-pub(crate) async fn start(settings: &Arc<Settings>, request: &StartRequest) -> Result<Child, StartError> {
+/// Starts a child with `launch` and performs the handshake. Dropping the future kills what was spawned.
+pub(crate) async fn start<P: ChildProcess>(
+    settings: &Arc<Settings>,
+    request: &StartRequest,
+    launch: impl FnOnce(PathBuf) -> Result<Runtime<P>, ClientError>,
+) -> Result<Child<P>, StartError> {
     if request.cancel.is_cancelled() {
         return Err(clean_abort());
     }
     request.progress.enter(Stage::Initialize);
     let deadline = settings.startup_timeout.map(|timeout| Instant::now() + timeout);
-    let (mut child, cwd) = launch(settings, request)?;
+    let (mut child, cwd) = in_working_dir(settings, request, launch)?;
     let cwd = cwd_text(&cwd).unwrap_or_default();
     let trouble = match handshake(&mut child, request, cwd, deadline).await {
         Ok(()) if !request.cancel.is_cancelled() => return Ok(child),
@@ -41,8 +47,12 @@ pub(crate) async fn start(settings: &Arc<Settings>, request: &StartRequest) -> R
     })
 }
 
-/// Resolves the working directory and spawns the child in it.
-fn launch(settings: &Arc<Settings>, request: &StartRequest) -> Result<(Child, PathBuf), StartError> {
+/// Resolves the working directory and launches the child in it.
+fn in_working_dir<P: ChildProcess>(
+    settings: &Arc<Settings>,
+    request: &StartRequest,
+    launch: impl FnOnce(PathBuf) -> Result<Runtime<P>, ClientError>,
+) -> Result<(Child<P>, PathBuf), StartError> {
     // No child yet, so no standard error either.
     let fail = |Broken { finding, error }: Broken| {
         let failure = finding.into_safe();
@@ -60,10 +70,7 @@ fn launch(settings: &Arc<Settings>, request: &StartRequest) -> Result<(Child, Pa
                 error: DshSdkError::WorkingDir(error),
             })
         })?;
-    let runtime = settings
-        .plan
-        .launch(cwd.clone(), request.progress.clone())
-        .map_err(|error| fail(Broken::client(Stage::Initialize, error)))?;
+    let runtime = launch(cwd.clone()).map_err(|error| fail(Broken::client(Stage::Initialize, error)))?;
     let child = Child {
         settings: Arc::clone(settings),
         runtime,
@@ -80,8 +87,8 @@ enum Trouble {
 }
 
 /// Performs the handshake, unless the request is cancelled or the deadline passes before.
-async fn handshake(
-    child: &mut Child,
+async fn handshake<P: ChildProcess>(
+    child: &mut Child<P>,
     request: &StartRequest,
     cwd: &str,
     deadline: Option<Instant>,

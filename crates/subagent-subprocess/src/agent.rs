@@ -5,27 +5,35 @@ use std::future::Future;
 
 use crate::rpc::{Connection, Incoming, Limits, RpcError};
 use crate::{
-    ChildInput, ChildStdout, ExitFacts, Haste, IsolatedConfigDir, Ladder, ManagedChild, Spawned, StderrTail,
-    Teardown, TeardownError,
+    ChildProcess, ExitFacts, Haste, IsolatedConfigDir, Ladder, ManagedChild, Spawned, StderrTail, Teardown,
+    TeardownError,
 };
 
 /// The conversation with a child over its pipes.
-pub type ChildConnection = Connection<ChildStdout, ChildInput>;
+pub type ChildConnection<P = ManagedChild> =
+    Connection<<P as ChildProcess>::Stdout, <P as ChildProcess>::Stdin>;
 
 /// A child process that is being talked to. Dropping it kills the child's process group and removes its private
 /// directories.
 #[derive(Debug)]
-pub struct AgentProcess {
-    child: ManagedChild,
-    connection: ChildConnection,
+pub struct AgentProcess<P: ChildProcess = ManagedChild> {
+    child: P,
+    connection: ChildConnection<P>,
     stderr: StderrTail,
     config_dirs: Vec<IsolatedConfigDir>,
 }
 
 impl AgentProcess {
+    /// The process id of the child.
+    pub fn pid(&self) -> u32 {
+        self.child.pid()
+    }
+}
+
+impl<P: ChildProcess> AgentProcess<P> {
     /// Starts to listen to a child. `config_dirs` live as long as it does. Must be called within a Tokio runtime.
     pub fn new(
-        spawned: Spawned,
+        spawned: Spawned<P>,
         limits: Limits,
         stderr_tail_bytes: usize,
         config_dirs: Vec<IsolatedConfigDir>,
@@ -44,13 +52,8 @@ impl AgentProcess {
         }
     }
 
-    /// The process id of the child.
-    pub fn pid(&self) -> u32 {
-        self.child.pid()
-    }
-
     /// The conversation, to write to it. Read with [`next`](Self::next).
-    pub fn connection(&mut self) -> &mut ChildConnection {
+    pub fn connection(&mut self) -> &mut ChildConnection<P> {
         &mut self.connection
     }
 
@@ -97,7 +100,7 @@ impl AgentProcess {
     pub async fn teardown(
         &mut self,
         ladder: &Ladder,
-        haste: Haste<impl Future<Output = ()>, impl Future<Output = ()>>,
+        haste: Haste<impl Future<Output = ()> + Send, impl Future<Output = ()> + Send>,
     ) -> Result<Teardown, TeardownError> {
         self.connection.close_input();
         let outcome = tokio::select! {

@@ -9,6 +9,7 @@
 
 mod agent;
 mod child;
+mod child_process;
 mod config_dir;
 mod cwd;
 mod deadline;
@@ -29,6 +30,7 @@ pub mod supervisor;
 
 pub use agent::{AgentProcess, ChildConnection};
 pub use child::ManagedChild;
+pub use child_process::ChildProcess;
 pub use config_dir::IsolatedConfigDir;
 pub use cwd::{configured_cwd, cwd_text, session_cwd};
 pub use deadline::Deadlines;

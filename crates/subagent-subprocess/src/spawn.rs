@@ -10,19 +10,19 @@ use crate::child::ManagedChild;
 use crate::os::{Leader, Pipes};
 use crate::pipe::{ChildInput, ChildStderr, ChildStdout};
 use crate::supervisor::Supervisor;
-use crate::{ChildSpec, Error};
+use crate::{ChildProcess, ChildSpec, Error};
 
 /// A child that has just been spawned, with its pipes.
 #[derive(Debug)]
-pub struct Spawned {
+pub struct Spawned<P: ChildProcess = ManagedChild> {
     /// The process.
-    pub child: ManagedChild,
+    pub child: P,
     /// Writes to its standard input; dropping it closes the pipe.
-    pub stdin: ChildInput,
+    pub stdin: P::Stdin,
     /// Reads its standard output.
-    pub stdout: ChildStdout,
+    pub stdout: P::Stdout,
     /// Reads its standard error.
-    pub stderr: ChildStderr,
+    pub stderr: P::Stderr,
 }
 
 /// Spawns a child in a process group of its own. Must be called within a Tokio runtime with I/O enabled.
