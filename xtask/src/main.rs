@@ -4,6 +4,7 @@
 mod bench;
 mod ci;
 mod console;
+mod fuzz;
 mod runner;
 mod snapshots;
 mod tidy;
@@ -49,6 +50,20 @@ enum Command {
     Snapshots(SnapshotArgs),
     /// Checks the rules of this workspace that the compiler does not know, and reports every finding.
     Tidy,
+    /// Runs a fuzz target on its seeds and on what earlier runs have found; fails on a finding, and says how to repeat it.
+    ///
+    /// Needs cargo-fuzz (`cargo install cargo-fuzz`) and a C++ compiler; any toolchain will do.
+    Fuzz {
+        /// Which target; `--list` shows them.
+        #[arg(required_unless_present = "list")]
+        target: Option<String>,
+        /// For how long, the build not counted.
+        #[arg(long, value_name = "N", default_value_t = 60)]
+        seconds: u32,
+        /// Show the targets, and run none.
+        #[arg(long, conflicts_with_all = ["target", "seconds"])]
+        list: bool,
+    },
     /// Runs the benchmark against the hand-written floor, and prints the ratio.
     Bench {
         /// Arguments of the benchmark itself.
@@ -103,6 +118,8 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         }
         Command::Snapshots(arguments) => snapshots::run(&workspace, arguments.mode())?,
         Command::Tidy => tidy::run(&workspace)?,
+        Command::Fuzz { list: true, .. } => fuzz::list(),
+        Command::Fuzz { target, seconds, .. } => fuzz::run(&workspace, &target.unwrap_or_default(), seconds)?,
         Command::Bench { arguments } => bench::run(&workspace, &arguments)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -38,6 +38,17 @@ const ARROWS: &[(&str, &[&str])] = &[
             "jsonrpc-fake-runtime",
         ],
     ),
+    (
+        "subagent-properties",
+        &[
+            "subagent-seam",
+            "subagent-subprocess",
+            "subagent-acp",
+            "subagent-dsh-sdk",
+            "subagent-tool",
+            "subagent-config",
+        ],
+    ),
     ("jsonrpc-fake-runtime", &[]),
     ("xtask", &[]),
 ];
@@ -55,6 +66,7 @@ const RESERVED: &[(&str, &[&str])] = &[
     // Tools of tests.
     ("assert_cmd", &[]),
     ("insta", &[]),
+    ("proptest", &[]),
     ("trybuild", &[]),
 ];
 

@@ -1,0 +1,153 @@
+//! `fuzz`: runs one fuzz target for a while on its seeds and on what earlier runs have found, and says how to repeat a
+//! finding. What a target checks stands in `subagent-properties`; the fuzzing itself is cargo-fuzz's and libFuzzer's.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use crate::console::say;
+use crate::tool::{Failed, Tool};
+use crate::workspace::Workspace;
+
+/// Where the targets stand.
+const DIRECTORY: &str = "fuzz";
+
+/// How to get what this command needs.
+const INSTALL: &str =
+    "install it with `cargo install cargo-fuzz`; it needs a C++ compiler, and no nightly toolchain";
+
+/// A target and where its seeds stand.
+struct Target {
+    name: &'static str,
+    about: &'static str,
+    seeds: &'static [&'static str],
+    /// The longest input that is tried, in bytes.
+    longest: u32,
+}
+
+const TARGETS: &[Target] = &[
+    Target {
+        name: "frames",
+        about: "the frame reader and the connection above it, fed in arbitrary chunks",
+        seeds: &["fixtures/transcripts/frames"],
+        longest: 4096,
+    },
+    Target {
+        name: "configuration",
+        about: "the configuration loader",
+        seeds: &["fixtures/configs/valid", "fixtures/configs/broken"],
+        longest: 8192,
+    },
+    Target {
+        name: "diagnostic",
+        about: "the bound and the closed words of a diagnostic",
+        seeds: &[],
+        longest: 4096,
+    },
+];
+
+/// Prints the targets.
+pub(crate) fn list() {
+    for target in TARGETS {
+        say(format_args!("{:<14} {}", target.name, target.about));
+    }
+}
+
+pub(crate) fn run(workspace: &Workspace, name: &str, seconds: u32) -> Result<()> {
+    let target = find(name)?;
+    if !Tool::cargo(&workspace.root)
+        .args(["fuzz", "--version"])
+        .succeeds()
+    {
+        bail!("cargo-fuzz is not installed: {INSTALL}");
+    }
+    // Fuzzed is what is shipped: the same versions of every dependency.
+    let lock = workspace.root.join(DIRECTORY).join("Cargo.lock");
+    fs::copy(workspace.root.join("Cargo.lock"), &lock)
+        .with_context(|| format!("cannot write {}", lock.display()))?;
+    let corpus = format!("{DIRECTORY}/corpus/{name}");
+    fs::create_dir_all(workspace.root.join(&corpus)).with_context(|| format!("cannot make {corpus}"))?;
+
+    let Err(error) = fuzz(&workspace.root, target, &corpus, seconds).run() else {
+        say(format_args!("\nfuzz {name}: {seconds} s, nothing found"));
+        return Ok(());
+    };
+    if error.downcast_ref::<Failed>().is_some() {
+        say(format_args!("\n{}", advice(name)));
+    }
+    Err(error)
+}
+
+fn find(name: &str) -> Result<&'static Target> {
+    let Some(target) = TARGETS.iter().find(|target| target.name == name) else {
+        let names: Vec<_> = TARGETS.iter().map(|target| target.name).collect();
+        bail!("there is no fuzz target `{name}`, expected {}", names.join(", "));
+    };
+    Ok(target)
+}
+
+fn fuzz(root: &Path, target: &Target, corpus: &str, seconds: u32) -> Tool {
+    let tool = Tool::cargo(root)
+        .args(["fuzz", "run", "--sanitizer", "none", target.name, corpus])
+        .args(target.seeds)
+        .args([
+            "--",
+            &format!("-max_total_time={seconds}"),
+            &format!("-max_len={}", target.longest),
+        ])
+        // A hang and a growth of memory are findings, too.
+        .args([
+            "-timeout=20",
+            "-rss_limit_mb=1024",
+            "-malloc_limit_mb=256",
+            "-print_final_stats=1",
+        ]);
+    // Nobody reads what a run would log.
+    tool.env_remove("RUST_LOG")
+}
+
+/// What to do with a finding. libFuzzer has just named the file.
+fn advice(name: &str) -> String {
+    format!(
+        "If libFuzzer has found something, it has written the input to {DIRECTORY}/artifacts/{name}/ (see above). To repeat it:\n\
+         \n    cargo fuzz run --sanitizer none {name} {DIRECTORY}/artifacts/{name}/<file>\n\
+         \nto make it smaller first:\n\
+         \n    cargo fuzz tmin --sanitizer none {name} {DIRECTORY}/artifacts/{name}/<file>\n\
+         \nThen write it down as an ordinary test, see docs/testing.md."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_that_does_not_exist_is_named_together_with_those_that_do() {
+        let error = run(&Workspace::default(), "frame", 1).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "there is no fuzz target `frame`, expected frames, configuration, diagnostic"
+        );
+    }
+
+    #[test]
+    fn every_target_and_every_seed_is_there() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let manifest = fs::read_to_string(root.join(DIRECTORY).join("Cargo.toml")).unwrap();
+        for target in TARGETS {
+            assert!(
+                manifest.contains(&format!("name = \"{}\"", target.name)),
+                "{}",
+                target.name
+            );
+            for seeds in target.seeds {
+                assert!(
+                    fs::read_dir(root.join(seeds)).unwrap().next().is_some(),
+                    "{seeds}"
+                );
+            }
+        }
+        assert_eq!(manifest.matches("[[bin]]").count(), TARGETS.len());
+    }
+}
