@@ -1,7 +1,7 @@
 //! What an operator is told about a configuration: where, what, and what to do. Owns the place and the layout of the
 //! text; what can be wrong is listed in `problem`.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 use crate::problem::Problem;
 
@@ -30,7 +30,7 @@ pub struct Place {
 
 /// One thing that is wrong with a configuration.
 ///
-/// Its `Display` is one line without the [hint](Self::hint), for example
+/// Its `Display` is one line, control characters of the file escaped, without the [hint](Self::hint), for example
 /// `subagents.yml:7:5: entry subagent-acp, key permision: unknown key`. No value of an `env` entry is ever part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -63,7 +63,25 @@ impl fmt::Display for Place {
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.place, self.problem)
+        write!(OneLine(f), "{}{}", self.place, self.problem)
+    }
+}
+
+/// Writes what a file says without breaking the line or moving the cursor: its names may hold any character.
+struct OneLine<'a, 'b>(&'a mut fmt::Formatter<'b>);
+
+impl Write for OneLine<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for part in text.split_inclusive(char::is_control) {
+            let mut chars = part.chars();
+            match chars.next_back() {
+                Some(last) if last.is_control() => {
+                    write!(self.0, "{}{}", chars.as_str(), last.escape_default())?;
+                }
+                _ => self.0.write_str(part)?,
+            }
+        }
+        Ok(())
     }
 }
 
@@ -125,6 +143,25 @@ impl std::error::Error for ConfigErrors {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_with_line_breaks_and_escape_sequences_stays_on_its_line() {
+        let error = ConfigError {
+            place: Place {
+                entry: Some("two\nlines".to_owned()),
+                key: Some("\u{1b}[2Jé\r".to_owned()),
+                ..Place::default()
+            },
+            problem: Problem::UnknownProvider {
+                provider: "\t".to_owned(),
+            },
+            hint: None,
+        };
+        assert_eq!(
+            error.to_string(),
+            r"entry two\nlines, key \u{1b}[2Jé\r: no provider is named \t"
+        );
+    }
 
     #[test]
     fn each_error_is_a_line_and_its_hint_is_indented_below() {
