@@ -34,6 +34,18 @@ const TARGETS: &[Target] = &[
         longest: 4096,
     },
     Target {
+        name: "acp",
+        about: "a whole run of the ACP provider against a child that a script plays in memory",
+        seeds: &["fixtures/transcripts/acp"],
+        longest: 8192,
+    },
+    Target {
+        name: "dsh_sdk",
+        about: "a whole run of the DSH SDK provider, likewise",
+        seeds: &["fixtures/transcripts/dsh-sdk"],
+        longest: 8192,
+    },
+    Target {
         name: "configuration",
         about: "the configuration loader",
         seeds: &["fixtures/configs/valid", "fixtures/configs/broken"],
@@ -127,7 +139,7 @@ mod tests {
         let error = run(&Workspace::default(), "frame", 1).unwrap_err().to_string();
         assert_eq!(
             error,
-            "there is no fuzz target `frame`, expected frames, configuration, diagnostic"
+            "there is no fuzz target `frame`, expected frames, acp, dsh_sdk, configuration, diagnostic"
         );
     }
 

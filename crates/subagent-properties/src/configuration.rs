@@ -9,6 +9,9 @@ use subagent_config::{Config, ConfigErrors, HostContext, load_str};
 /// The value of most variables of the host. It is no number and no path, and stands in no file.
 const SECRET: &str = "sesame-7c0f-opens";
 
+/// The keys whose values name something.
+const SHOWN: &[&str] = &["id", "name", "providerName", "provider", "toolName", "cwd"];
+
 /// What a text came to.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Loaded {
@@ -58,16 +61,24 @@ fn refused(text: &str, errors: &ConfigErrors) -> usize {
     // YAML breaks a line at each of these.
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let lines: Vec<_> = text.split('\n').collect();
+    let shown = errors.to_string();
+    assert!(
+        !shown.contains(|char: char| char.is_control() && char != '\n'),
+        "a control character of the file is shown: {shown:?}"
+    );
     for error in errors {
         assert_eq!(
             error.to_string().lines().count(),
             1,
             "an error of several lines: {error}"
         );
-        // A directory that cannot be used is named, wherever its name came from.
-        let names_a_directory = error.place.key.as_deref() == Some("cwd");
+        // Names and directories are shown, wherever they came from: without them nobody could tell what is meant.
+        let is_shown = |key: &str| SHOWN.contains(&key);
+        let told = format!("{:?} {:?}", error.problem, error.hint);
         assert!(
-            names_a_directory || text.contains("sesame") || !format!("{error:?}").contains(SECRET),
+            error.place.key.as_deref().is_some_and(is_shown)
+                || text.contains("sesame")
+                || !told.contains(SECRET),
             "the value of a variable is in an error: {error:?}"
         );
         let Some(at) = error.place.position else { continue };

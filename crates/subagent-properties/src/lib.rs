@@ -9,7 +9,10 @@
 //! assert_eq!((seen.frames, seen.ignored), (1, 1));
 //! ```
 
+pub mod acp;
 pub mod configuration;
 pub mod diagnostic;
+pub mod dsh_sdk;
 pub mod frames;
+pub mod run;
 pub mod words;

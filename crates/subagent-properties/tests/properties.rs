@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::fs;
+use std::future::Future;
 use std::path::Path;
 
 use proptest::collection::vec;
@@ -9,7 +10,8 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::RngSeed;
 use subagent_properties::configuration::Loaded;
-use subagent_properties::{configuration, diagnostic, frames};
+use subagent_properties::run::Seen;
+use subagent_properties::{acp, configuration, diagnostic, dsh_sdk, frames};
 
 /// The seeds of a target: every file of a directory of fixtures, by name.
 fn seeds(directory: &str) -> Vec<(String, Vec<u8>)> {
@@ -153,6 +155,44 @@ fn the_seeds_of_the_frame_reader_reach_every_kind_of_end() {
     );
 }
 
+/// Runs a property in a time that passes only when nothing else is left to do.
+fn without_waiting<F: Future>(property: F) -> F::Output {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build();
+    runtime.expect("a runtime of one thread").block_on(property)
+}
+
+/// What each seed of a provider comes to, with the numbers of what was said on purpose in angle brackets.
+fn outcomes<F: Future<Output = Seen>>(directory: &str, check: impl Fn(Vec<u8>) -> F) -> String {
+    let outcome = |(name, seed)| {
+        let seen = without_waiting(check(seed));
+        let text = seen.text.replace('\u{e000}', "<").replace('\u{e001}', ">");
+        format!(
+            "--- {name}: {} texts, {} frames\n{text}",
+            seen.folded, seen.frames
+        )
+    };
+    seeds(directory)
+        .into_iter()
+        .map(outcome)
+        .collect::<Vec<_>>()
+        .join("\n\n")
+}
+
+#[test]
+fn the_seeds_of_the_acp_provider_reach_every_way_to_end() {
+    let check = |seed: Vec<u8>| async move { acp::check(&seed).await };
+    insta::assert_snapshot!("acp", outcomes("transcripts/acp", check));
+}
+
+#[test]
+fn the_seeds_of_the_dsh_sdk_provider_reach_every_way_to_end() {
+    let check = |seed: Vec<u8>| async move { dsh_sdk::check(&seed).await };
+    insta::assert_snapshot!("dsh-sdk", outcomes("transcripts/dsh-sdk", check));
+}
+
 #[test]
 fn the_seeds_of_the_loader_are_accepted_or_refused_as_their_directory_says() {
     for (name, seed) in seeds("configs/valid") {
@@ -186,6 +226,16 @@ proptest! {
     #[test]
     fn any_bytes_are_heard_to_their_end(input in bytes(600)) {
         frames::check(&input.0);
+    }
+
+    #[test]
+    fn a_run_of_the_acp_provider_ends_in_closed_words(input in near(&["transcripts/acp"])) {
+        without_waiting(acp::check(&input.0));
+    }
+
+    #[test]
+    fn a_run_of_the_dsh_sdk_provider_ends_in_closed_words(input in near(&["transcripts/dsh-sdk"])) {
+        without_waiting(dsh_sdk::check(&input.0));
     }
 
     #[test]
