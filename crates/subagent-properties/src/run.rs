@@ -123,6 +123,7 @@ pub(crate) async fn conduct(
 
     let begun = Instant::now();
     let ended = tokio::select! {
+        biased;
         ended = timeout(2 * MOST_TIME, host(start, request, child, &dispose)) => ended.expect("the run hangs"),
         never = peer.play(input) => match never {},
     };
@@ -157,6 +158,7 @@ async fn host(
 ) -> Ended {
     let run = start(request, child).await?;
     tokio::select! {
+        biased;
         _ = run.result() => {}
         () = dispose.cancelled() => {}
     }
