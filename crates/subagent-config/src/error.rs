@@ -130,7 +130,8 @@ impl fmt::Display for ConfigErrors {
             write!(f, "{separator}{error}")?;
             let mut indent = "hint: ";
             for line in error.hint.iter().flat_map(|hint| hint.lines()) {
-                write!(f, "\n  {indent}{line}")?;
+                write!(f, "\n  {indent}")?;
+                OneLine(f).write_str(line)?;
                 indent = "      ";
             }
         }
@@ -155,11 +156,13 @@ mod tests {
             problem: Problem::UnknownProvider {
                 provider: "\t".to_owned(),
             },
-            hint: None,
+            hint: Some("did you mean \u{7}?".to_owned()),
         };
+        let line = r"entry two\nlines, key \u{1b}[2Jé\r: no provider is named \t";
+        assert_eq!(error.to_string(), line);
         assert_eq!(
-            error.to_string(),
-            r"entry two\nlines, key \u{1b}[2Jé\r: no provider is named \t"
+            ConfigErrors::from(error).to_string(),
+            format!("{line}\n  hint: did you mean \\u{{7}}?")
         );
     }
 

@@ -112,12 +112,12 @@ impl Turn {
         if !self.marked {
             return deeds.obstructs;
         }
-        let (before, _) = deeds.lines.split_at(self.lines.start);
-        before.iter().any(|line| may_hold(line, b"inserted"))
-            || deeds
-                .lines
-                .iter()
-                .any(|line| line.kind == Some(Kind::Replace) || may_hold(line, b"assistant/message"))
+        let blurs = |part: &[u8]| deeds.lines.iter().any(|line| may_hold(line, part));
+        // The receipt and the mark that it names, and whole messages.
+        blurs(b"messageId")
+            || blurs(b"inserted")
+            || blurs(b"assistant/message")
+            || deeds.lines.iter().any(|line| line.kind == Some(Kind::Replace))
     }
 
     /// How many texts came before whatever ended the turn, at least.
