@@ -8,6 +8,8 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
 use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 
 use subagent_subprocess::rpc::{Connection, Ignored, Incoming, Limits, RpcError, Source};
@@ -106,11 +108,11 @@ struct Told {
 
 /// Hears a stream to its end. After `exit_after` reads the peer is said to have exited, if it ever is.
 fn hear(source: Cut<'_>, limit: usize, exit_after: Option<usize>) -> Told {
-    let most_room = limit + CHUNK;
+    let most_buffer = limit + CHUNK;
     // Each poll reads something, yields something, is one of those that are not ready, or waits for the exit.
     let mut patience =
         source.left.iter().map(|piece| piece.len()).sum::<usize>() + 2 * source.left.len() + 600;
-    let (spy, room) = Spied::new(source);
+    let (spy, buffer) = Spied::new(source);
     let limits = Limits {
         max_frame_bytes: limit,
         max_queued_bytes: 1024,
@@ -156,10 +158,10 @@ fn hear(source: Cut<'_>, limit: usize, exit_after: Option<usize>) -> Told {
                 }
             }
         }
+        let least = buffer.load(Ordering::Relaxed);
         assert!(
-            room.get() <= most_room,
-            "a read buffer of at least {} bytes for a bound of {limit}",
-            room.get()
+            least <= most_buffer,
+            "a read buffer of at least {least} bytes for a bound of {limit}"
         );
     }
     assert!(last_end <= connection.received_bytes());
@@ -268,36 +270,34 @@ impl<'a> Cut<'a> {
     }
 }
 
-/// A source that tells how much room it was last offered, and is not ready every other time.
+/// A source that tells how large the buffer behind it must be, and is not ready every other time.
 struct Spied<'a> {
     source: Cut<'a>,
-    room: std::sync::Arc<Room>,
+    /// How many bytes have come since the last newline: the buffer holds them all.
+    held: usize,
+    most: Arc<AtomicUsize>,
     ready: bool,
 }
 
-#[derive(Default)]
-struct Room(std::sync::atomic::AtomicUsize);
-
-impl Room {
-    fn get(&self) -> usize {
-        self.0.load(std::sync::atomic::Ordering::Relaxed)
-    }
-}
-
 impl<'a> Spied<'a> {
-    fn new(source: Cut<'a>) -> (Self, std::sync::Arc<Room>) {
-        let room = std::sync::Arc::<Room>::default();
+    fn new(source: Cut<'a>) -> (Self, Arc<AtomicUsize>) {
+        let most = Arc::<AtomicUsize>::default();
         let spied = Self {
             source,
-            room: std::sync::Arc::clone(&room),
+            held: 0,
+            most: Arc::clone(&most),
             ready: false,
         };
-        (spied, room)
+        (spied, most)
     }
 
-    fn offered(&self, room: usize) {
-        assert!(room > 0, "a read without room reads as the end");
-        self.room.0.fetch_max(room, std::sync::atomic::Ordering::Relaxed);
+    fn read(&mut self, room: &mut [u8]) -> Option<usize> {
+        assert!(!room.is_empty(), "a read without room reads as the end");
+        self.most.fetch_max(self.held + room.len(), Ordering::Relaxed);
+        let count = self.source.take(room)?;
+        let newline = room[..count].iter().rposition(|byte| *byte == b'\n');
+        self.held = newline.map_or(self.held + count, |place| count - place - 1);
+        Some(count)
     }
 }
 
@@ -307,12 +307,11 @@ impl AsyncRead for Spied<'_> {
         _: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        self.offered(buf.remaining());
         self.ready = !self.ready;
         if !self.ready {
             return Poll::Pending;
         }
-        match self.source.take(buf.initialize_unfilled()) {
+        match self.read(buf.initialize_unfilled()) {
             Some(count) => {
                 buf.advance(count);
                 Poll::Ready(Ok(()))
@@ -328,7 +327,6 @@ impl Source for Spied<'_> {
     }
 
     fn read_now(&mut self, buf: &mut [u8]) -> io::Result<Option<usize>> {
-        self.offered(buf.len());
-        Ok(self.source.take(buf))
+        Ok(self.read(buf))
     }
 }
