@@ -16,7 +16,7 @@
 //! | `*9` | is read in pieces of nine bytes from now on; `*0` in whole ones |
 //! | `~9` | lets nine milliseconds pass |
 //! | `#9` | exits with the code nine; `#-9` by the signal |
-//! | `!x` | closes its output (`x`), closes its input (`d`), stops reading (`s`), reads on (`g`), hides how much it has written (`b`), stays when its input is closed (`e`), also when asked to end (`t`), whatever is done (`k`) |
+//! | `!x` | closes its output (`x`), closes its input (`d`), stops reading (`s`), reads on (`g`), hides how much it has written (`b`), leaves its output to a descendant when it exits (`o`), stays when its input is closed (`e`), also when asked to end (`t`), whatever is done (`k`) |
 //! | `?c` | the host cancels (`c`), disposes (`d`), or is in haste (`h`, `i`) |
 //! | `%word` | in the first line: an option of the provider |
 
@@ -119,6 +119,7 @@ pub(crate) async fn conduct(
         taken: 0,
         id: "null".to_owned(),
         line: Vec::new(),
+        outlived: false,
     };
 
     let begun = Instant::now();

@@ -88,6 +88,8 @@ pub(crate) struct Peer<'a, S> {
     pub(crate) session: String,
     /// The line that is being written.
     pub(crate) line: Vec<u8>,
+    /// Whether some descendant holds the output open when the child exits.
+    pub(crate) outlived: bool,
 }
 
 impl<S: Speech> Peer<'_, S> {
@@ -239,14 +241,16 @@ impl<S: Speech> Peer<'_, S> {
                 signal: (code < 0).then_some(code.saturating_neg()),
             });
         });
+        let outlived = self.outlived;
         self.wire.change(|state| {
-            state.output_closed = true;
+            state.output_closed |= !outlived;
             state.deaf = true;
         });
     }
 
     fn become_like(&mut self, what: u8) {
         self.deeds.obstructs |= b"xdsb".contains(&what);
+        self.outlived |= what == b'o';
         self.life.send_modify(|life| match what {
             b'e' => life.manners.stays = true,
             b't' => life.manners.ignores_term = true,
