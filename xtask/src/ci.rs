@@ -29,7 +29,14 @@ enum Outcome {
 const STEPS: &[Step] = &[
     Step {
         name: "fmt",
-        check: |workspace| cargo(workspace, &["fmt", "--all", "--check"]),
+        check: |workspace| {
+            cargo(workspace, &["fmt", "--all", "--check"])?;
+            // A workspace of its own, which the first one does not see.
+            cargo(
+                workspace,
+                &["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"],
+            )
+        },
     },
     Step {
         name: "tidy",

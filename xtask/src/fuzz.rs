@@ -1,13 +1,14 @@
 //! `fuzz`: runs one fuzz target for a while on its seeds and on what earlier runs have found, and says how to repeat a
 //! finding. What a target checks stands in `subagent-properties`; the fuzzing itself is cargo-fuzz's and libFuzzer's.
 
-use std::fs;
+use std::fs::{self, DirEntry};
 use std::path::Path;
+use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
 
 use crate::console::say;
-use crate::tool::{Failed, Tool};
+use crate::tool::Tool;
 use crate::workspace::Workspace;
 
 /// Where the targets stand.
@@ -81,14 +82,34 @@ pub(crate) fn run(workspace: &Workspace, name: &str, seconds: u32) -> Result<()>
     let corpus = format!("{DIRECTORY}/corpus/{name}");
     fs::create_dir_all(workspace.root.join(&corpus)).with_context(|| format!("cannot make {corpus}"))?;
 
+    let begun = SystemTime::now();
     let Err(error) = fuzz(&workspace.root, target, &corpus, seconds).run() else {
         say(format_args!("\nfuzz {name}: {seconds} s, nothing found"));
         return Ok(());
     };
-    if error.downcast_ref::<Failed>().is_some() {
-        say(format_args!("\n{}", advice(name)));
+    for artifact in written_since(begun, &workspace.root, name) {
+        say(format_args!("\n{}", advice(name, &artifact)));
     }
     Err(error)
+}
+
+/// The inputs that libFuzzer has written down as findings of a target, relative to the root.
+fn written_since(begun: SystemTime, root: &Path, name: &str) -> Vec<String> {
+    let directory = format!("{DIRECTORY}/artifacts/{name}");
+    let Ok(files) = fs::read_dir(root.join(&directory)) else {
+        return Vec::new();
+    };
+    let is_new = |file: &DirEntry| {
+        let written = file.metadata().and_then(|metadata| metadata.modified());
+        written.is_ok_and(|written| written >= begun)
+    };
+    let mut new: Vec<_> = files
+        .filter_map(Result::ok)
+        .filter(is_new)
+        .map(|file| format!("{directory}/{}", file.file_name().to_string_lossy()))
+        .collect();
+    new.sort();
+    new
 }
 
 fn find(name: &str) -> Result<&'static Target> {
@@ -119,19 +140,20 @@ fn fuzz(root: &Path, target: &Target, corpus: &str, seconds: u32) -> Tool {
     tool.env_remove("RUST_LOG")
 }
 
-/// What to do with a finding. libFuzzer has just named the file.
-fn advice(name: &str) -> String {
+/// What to do with a finding.
+fn advice(name: &str, artifact: &str) -> String {
     format!(
-        "If libFuzzer has found something, it has written the input to {DIRECTORY}/artifacts/{name}/ (see above). To repeat it:\n\
-         \n    cargo fuzz run --sanitizer none {name} {DIRECTORY}/artifacts/{name}/<file>\n\
-         \nto make it smaller first:\n\
-         \n    cargo fuzz tmin --sanitizer none {name} {DIRECTORY}/artifacts/{name}/<file>\n\
-         \nThen write it down as an ordinary test, see docs/testing.md."
+        "fuzz {name}: found something, the input is {artifact}\n\
+         to repeat it:        cargo fuzz run --sanitizer none {name} {artifact}\n\
+         to make it smaller:  cargo fuzz tmin --sanitizer none {name} {artifact}\n\
+         Mend the product and write the input down as an ordinary test, see docs/testing.md."
     )
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -141,6 +163,26 @@ mod tests {
             error,
             "there is no fuzz target `frame`, expected frames, acp, dsh_sdk, configuration, diagnostic"
         );
+    }
+
+    #[test]
+    fn only_a_finding_of_this_run_is_named() {
+        let root = tempfile::tempdir().unwrap();
+        let directory = root.path().join("fuzz/artifacts/acp");
+        fs::create_dir_all(&directory).unwrap();
+        let begun = SystemTime::now();
+        for (file, age) in [("crash-1", 0), ("oom-2", 1), ("crash-0", 60)] {
+            let written = begun + Duration::from_secs(1) - Duration::from_secs(age);
+            fs::File::create(directory.join(file))
+                .unwrap()
+                .set_modified(written)
+                .unwrap();
+        }
+        assert_eq!(
+            written_since(begun, root.path(), "acp"),
+            ["fuzz/artifacts/acp/crash-1", "fuzz/artifacts/acp/oom-2"]
+        );
+        assert_eq!(written_since(begun, root.path(), "frames"), Vec::<String>::new());
     }
 
     #[test]
