@@ -17,7 +17,8 @@ pub(super) fn check(
     deeds: &Deeds,
     frames: &[Written],
 ) -> usize {
-    let folded = tags(output);
+    let texts = texts(output);
+    let folded: Vec<_> = texts.iter().map(|(number, _)| *number).collect();
     let Some(turn) = Turn::of(deeds, frames) else {
         return folded.len();
     };
@@ -31,6 +32,14 @@ pub(super) fn check(
         "of the texts {said:?} the output holds {folded:?}: {output:?}"
     );
     let cut = output.ends_with("[output truncated]");
+    for (place, (number, text)) in texts.iter().enumerate() {
+        let may_be_cut = cut && place + 1 == texts.len();
+        let said = &*deeds.lines[*number].text;
+        assert!(
+            text.starts_with(said) || may_be_cut,
+            "{said:?} was said, {text:?} is in the output"
+        );
+    }
     let overlong = deeds
         .lines
         .iter()
@@ -47,12 +56,15 @@ pub(super) fn check(
     folded.len()
 }
 
-/// The numbers of the texts in an output.
-fn tags(output: &str) -> Vec<usize> {
+/// The numbers of the texts in an output, each with what follows it.
+fn texts(output: &str) -> Vec<(usize, &str)> {
     output
         .split(TAG.0)
         .skip(1)
-        .filter_map(|part| part.split_once(TAG.1)?.0.parse().ok())
+        .filter_map(|part| {
+            let (number, text) = part.split_once(TAG.1)?;
+            Some((number.parse().ok()?, text))
+        })
         .collect()
 }
 
@@ -155,11 +167,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_are_read_in_order_whatever_stands_between_them() {
-        assert_eq!(
-            tags("a\u{e000}3\u{e001}b\u{e000}x\u{e001}\u{e000}12\u{e001}\u{e000}"),
-            [3, 12]
-        );
+    fn texts_are_read_in_order_whatever_stands_between_them() {
+        let output = "a\u{e000}3\u{e001}b\u{e000}x\u{e001}\u{e000}12\u{e001}\u{e000}";
+        assert_eq!(texts(output), [(3, "b"), (12, "")]);
         assert!(imitates("x\u{e000}".as_bytes()) && imitates(b"\\uE000"));
         assert!(!imitates(b"e000"));
     }

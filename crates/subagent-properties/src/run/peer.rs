@@ -58,6 +58,8 @@ pub(crate) struct Line {
     pub(crate) kind: Option<Kind>,
     /// The session that a text was said in.
     pub(crate) session: String,
+    /// What was said after the number, if something was.
+    pub(crate) text: String,
     /// The line itself when it was not well-formed on purpose.
     pub(crate) raw: Vec<u8>,
 }
@@ -179,6 +181,7 @@ impl<S: Speech> Peer<'_, S> {
                 end,
                 kind: Some(kind),
                 session: self.session.clone(),
+                text: words.split_once(' ').map_or("", |(_, text)| text).to_owned(),
                 raw: Vec::new(),
             });
         }
@@ -203,6 +206,7 @@ impl<S: Speech> Peer<'_, S> {
                     end,
                     kind: None,
                     session: String::new(),
+                    text: String::new(),
                     raw,
                 });
             }
