@@ -23,6 +23,8 @@ struct Target {
     name: &'static str,
     about: &'static str,
     seeds: &'static [&'static str],
+    /// Words that inputs are made of.
+    dictionary: Option<&'static str>,
     /// The longest input that is tried, in bytes.
     longest: u32,
 }
@@ -32,30 +34,35 @@ const TARGETS: &[Target] = &[
         name: "frames",
         about: "the frame reader and the connection above it, fed in arbitrary chunks",
         seeds: &["fixtures/transcripts/frames"],
+        dictionary: None,
         longest: 4096,
     },
     Target {
         name: "acp",
         about: "a whole run of the ACP provider against a child that a script plays in memory",
         seeds: &["fixtures/transcripts/acp"],
+        dictionary: Some("fuzz/dictionaries/acp.dict"),
         longest: 8192,
     },
     Target {
         name: "dsh_sdk",
         about: "a whole run of the DSH SDK provider, likewise",
         seeds: &["fixtures/transcripts/dsh-sdk"],
+        dictionary: Some("fuzz/dictionaries/dsh_sdk.dict"),
         longest: 8192,
     },
     Target {
         name: "configuration",
         about: "the configuration loader",
         seeds: &["fixtures/configs/valid", "fixtures/configs/broken"],
+        dictionary: None,
         longest: 8192,
     },
     Target {
         name: "diagnostic",
         about: "the bound and the closed words of a diagnostic",
         seeds: &[],
+        dictionary: None,
         longest: 4096,
     },
 ];
@@ -129,6 +136,7 @@ fn fuzz(root: &Path, target: &Target, corpus: &str, seconds: u32) -> Tool {
             &format!("-max_total_time={seconds}"),
             &format!("-max_len={}", target.longest),
         ])
+        .args(target.dictionary.map(|dictionary| format!("-dict={dictionary}")))
         // A hang and a growth of memory are findings, too.
         .args([
             "-timeout=20",
@@ -194,6 +202,11 @@ mod tests {
                 manifest.contains(&format!("name = \"{}\"", target.name)),
                 "{}",
                 target.name
+            );
+            assert!(
+                target
+                    .dictionary
+                    .is_none_or(|dictionary| root.join(dictionary).is_file())
             );
             for seeds in target.seeds {
                 assert!(
