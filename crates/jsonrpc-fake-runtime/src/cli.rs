@@ -104,10 +104,10 @@ pub fn main() -> ExitCode {
 fn run(script: Script, record: Option<PathBuf>) -> Result<Outcome, Box<dyn Error>> {
     let lifetime = Duration::from_millis(script.lifetime_ms).saturating_add(Duration::from_secs(1));
     // The script bounds its own waits. This also ends a write to a peer that never reads.
-    thread::spawn(move || {
+    thread::Builder::new().spawn(move || {
         thread::sleep(lifetime);
         std::process::exit(i32::from(Outcome::LifetimeOver.exit_code()));
-    });
+    })?;
     let mut runtime = Runtime::new(script).descendants_from(env::current_exe()?);
     if let Some(record) = record {
         runtime = runtime.record(record);

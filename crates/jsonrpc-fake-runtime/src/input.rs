@@ -59,7 +59,8 @@ impl Threaded {
     fn start(reader: impl Read + Send + 'static) -> Self {
         let (ask, asked) = mpsc::channel::<()>();
         let (send, lines) = mpsc::channel();
-        thread::spawn(move || {
+        let without_a_thread = send.clone();
+        let started = thread::Builder::new().spawn(move || {
             let mut reader = BufReader::new(reader);
             for () in asked {
                 let mut line = Vec::new();
@@ -72,6 +73,10 @@ impl Threaded {
                 }
             }
         });
+        if let Err(error) = started {
+            // The first answer, and the last.
+            drop(without_a_thread.send(Err(error)));
+        }
         Self {
             ask,
             lines,

@@ -123,7 +123,7 @@ fn count(number: usize, noun: &str) -> String {
 /// with the turn that the cancellation means.
 fn watched(mut input: impl Read + Send + 'static, cancelled: Arc<AtomicBool>) -> io::Result<io::PipeReader> {
     let (reader, mut writer) = io::pipe()?;
-    thread::spawn(move || {
+    thread::Builder::new().spawn(move || {
         let mut buffer = vec![0; 64 * 1024];
         let mut line = Vec::new();
         // The end of the input, and a script that has ended, both end this thread and close the pipe.
@@ -139,7 +139,7 @@ fn watched(mut input: impl Read + Send + 'static, cancelled: Arc<AtomicBool>) ->
                 break;
             }
         }
-    });
+    })?;
     Ok(reader)
 }
 

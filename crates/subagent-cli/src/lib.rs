@@ -29,11 +29,14 @@ mod prompt;
 mod report;
 mod run;
 mod signals;
+mod status_line;
 mod terminal;
+mod thread;
 
 use std::env;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::{CommandFactory as _, Parser as _};
 use subagent_seam::Chain;
@@ -100,10 +103,15 @@ fn dispatch(args: Args, terminal: &Arc<Terminal>) -> Result<Exit, CliError> {
     }
 }
 
+/// For ever.
+const POOL_KEEP_ALIVE: Duration = Duration::from_hours(24 * 365 * 100);
+
 /// Runs a command to its end on this thread. One thread is the fastest start, and all that a run asks for.
 fn block_on(command: impl Future<Output = Result<Exit, CliError>>) -> Result<Exit, CliError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
+        // Threads that were there once need not be had again.
+        .thread_keep_alive(POOL_KEEP_ALIVE)
         .build()
         .map_err(|source| CliError::System {
             what: "the async runtime could not be started",

@@ -9,7 +9,10 @@ use crate::depth::Depth;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::signals::Signals;
-use crate::{deployment, run};
+use crate::{deployment, run, thread};
+
+/// For stdin, for stdout, and one that is not taken by either.
+const POOL_THREADS: usize = 3;
 
 /// Serves one client until it closes its side, it is gone, or a signal arrives.
 pub(crate) async fn mcp(args: McpArgs) -> Result<Exit, CliError> {
@@ -29,6 +32,10 @@ pub(crate) async fn mcp(args: McpArgs) -> Result<Exit, CliError> {
     options.max_depth = Some(args.recursion.max_depth);
     let server = Server::of(&deployment, options)?;
 
+    thread::reserve(POOL_THREADS).map_err(|source| CliError::System {
+        what: "the threads for stdin and stdout could not be started",
+        source,
+    })?;
     let outcome = server
         .serve(tokio::io::stdin(), tokio::io::stdout(), signals.cancel())
         .await;

@@ -1,12 +1,10 @@
 //! What a person sees while a run goes on: a spinner with stage, elapsed time and received bytes. Owns the drawing; the
 //! run itself writes down how far it is.
 
-use std::fmt;
 use std::future::Future;
 use std::pin::pin;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use subagent_seam::{Progress, Word};
 use tokio::time::MissedTickBehavior;
 
@@ -14,12 +12,20 @@ use crate::terminal::Terminal;
 
 const REDRAW_EVERY: Duration = Duration::from_millis(100);
 
+/// What a spinner looks like, one after the other.
+const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+
 /// Waits for `work` and shows its progress meanwhile, if standard error is a terminal. Cancel-safe as `work` is.
 pub(crate) async fn shown<T>(terminal: &Terminal, progress: &Progress, work: impl Future<Output = T>) -> T {
     if !terminal.stderr_is_terminal() {
         return work.await;
     }
-    let shown = Shown::on(terminal, progress.clone());
+    let shown = Shown {
+        terminal,
+        progress,
+        since: Instant::now(),
+    };
+    let mut spinner = SPINNER.iter().cycle();
     let mut ticks = tokio::time::interval(REDRAW_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     let mut work = pin!(work);
@@ -27,7 +33,7 @@ pub(crate) async fn shown<T>(terminal: &Terminal, progress: &Progress, work: imp
         tokio::select! {
             biased;
             done = &mut work => return done,
-            _ = ticks.tick() => shown.spinner.tick(),
+            _ = ticks.tick() => shown.draw(spinner.next()),
         }
     }
 }
@@ -35,36 +41,22 @@ pub(crate) async fn shown<T>(terminal: &Terminal, progress: &Progress, work: imp
 /// A spinner that is on the terminal until it is dropped.
 struct Shown<'a> {
     terminal: &'a Terminal,
-    spinner: ProgressBar,
+    progress: &'a Progress,
+    since: Instant,
 }
 
-impl<'a> Shown<'a> {
-    fn on(terminal: &'a Terminal, progress: Progress) -> Self {
-        let spinner = ProgressBar::new_spinner();
-        // The template is fixed and valid; a spinner without it would still turn.
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {run}") {
-            // Asked for whenever it is drawn, so also after a log line.
-            spinner.set_style(style.with_key(
-                "run",
-                move |state: &ProgressState, out: &mut dyn fmt::Write| {
-                    // A terminal that cannot be written has no better place to say so.
-                    let _ = out.write_str(&line(
-                        progress.stage(),
-                        state.elapsed(),
-                        progress.received_bytes(),
-                    ));
-                },
-            ));
-        }
-        terminal.show(Some(spinner.clone()));
-        Self { terminal, spinner }
+impl Shown<'_> {
+    fn draw(&self, spinner: Option<&char>) {
+        let progress = self.progress;
+        let line = line(progress.stage(), self.since.elapsed(), progress.received_bytes());
+        self.terminal
+            .show(&format!("{} {line}", spinner.unwrap_or(&SPINNER[0])));
     }
 }
 
 impl Drop for Shown<'_> {
     fn drop(&mut self) {
-        self.terminal.show(None);
-        self.spinner.finish_and_clear();
+        self.terminal.show_nothing();
     }
 }
 

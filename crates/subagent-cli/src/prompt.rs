@@ -5,6 +5,7 @@ use std::io::{self, Read as _};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::CliError;
+use crate::thread;
 
 /// The longest prompt on standard input, in bytes: a stream without an end must not fill the memory.
 pub(crate) const MAX_BYTES: usize = 16 * 1024 * 1024;
@@ -16,15 +17,16 @@ pub(crate) async fn read(argument: String, cancel: &CancellationToken) -> Result
     if argument != "-" {
         return judge(argument.into_bytes()).map(Some);
     }
-    let reading = tokio::task::spawn_blocking(|| {
+    let reading = thread::start(|| {
         let mut bytes = Vec::new();
         let mut stdin = io::stdin().lock().take(MAX_BYTES as u64 + 1);
         stdin.read_to_end(&mut bytes).map(|_| bytes)
-    });
+    })
+    .map_err(|(error, _)| CliError::Stdin(error))?;
     tokio::select! {
         () = cancel.cancelled() => Ok(None),
-        read = reading => {
-            let bytes = read.map_err(io::Error::from).flatten().map_err(CliError::Stdin)?;
+        read = reading.done() => {
+            let bytes = read.flatten().map_err(CliError::Stdin)?;
             if bytes.len() > MAX_BYTES {
                 return Err(CliError::PromptTooLong { limit: MAX_BYTES });
             }

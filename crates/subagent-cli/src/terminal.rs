@@ -1,19 +1,21 @@
 //! The way to the two output streams. Owns the escaping of control characters, which a child may have chosen, and the
-//! peace between log lines and a spinner on one terminal.
+//! peace between log lines and the status line on one terminal.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use indicatif::ProgressBar;
+use terminal_size::terminal_size_of;
+
+use crate::status_line::StatusLine;
 
 /// Standard output and standard error of the process.
 #[derive(Debug)]
 pub(crate) struct Terminal {
     stdout_is_seen: bool,
     stderr_is_seen: bool,
-    spinner: Mutex<Option<ProgressBar>>,
+    status: Mutex<StatusLine>,
 }
 
 impl Terminal {
@@ -22,7 +24,7 @@ impl Terminal {
         Self {
             stdout_is_seen: io::stdout().is_terminal(),
             stderr_is_seen: io::stderr().is_terminal(),
-            spinner: Mutex::default(),
+            status: Mutex::default(),
         }
     }
 
@@ -31,9 +33,19 @@ impl Terminal {
         self.stderr_is_seen
     }
 
-    /// Shows `spinner` from now on, or none.
-    pub(crate) fn show(&self, spinner: Option<ProgressBar>) {
-        *self.spinner.lock().unwrap_or_else(PoisonError::into_inner) = spinner;
+    /// Shows a text in the last line of standard error, in the place of what it showed before. To be used only where that
+    /// is a terminal.
+    pub(crate) fn show(&self, text: &str) {
+        let columns = terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
+        let mut status = self.status();
+        // A terminal that cannot be written has no better place to say so.
+        drop(io::stderr().write_all(status.draw(text, columns).as_bytes()));
+    }
+
+    /// Takes that text off the terminal.
+    pub(crate) fn show_nothing(&self) {
+        let mut status = self.status();
+        drop(io::stderr().write_all(status.clear().as_bytes()));
     }
 
     /// Writes a text to standard output, with a newline at its end. On a terminal its control characters are escaped;
@@ -82,11 +94,12 @@ impl Terminal {
     }
 
     fn write_stderr(&self, bytes: &[u8]) {
-        let write = || drop(io::stderr().write_all(bytes));
-        match &*self.spinner.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(spinner) => spinner.suspend(write),
-            None => write(),
-        }
+        let status = self.status();
+        drop(io::stderr().write_all(&status.with_above(bytes)));
+    }
+
+    fn status(&self) -> MutexGuard<'_, StatusLine> {
+        self.status.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -3,6 +3,8 @@
 
 use std::future::Future;
 
+use tokio::sync::oneshot;
+
 use crate::rpc::{Connection, Incoming, Limits, RpcError};
 use crate::{
     ChildProcess, ExitFacts, Haste, IsolatedConfigDir, Ladder, ManagedChild, Spawned, StderrTail, Teardown,
@@ -109,11 +111,17 @@ impl<P: ChildProcess> AgentProcess<P> {
         };
         let mut config_dirs = std::mem::take(&mut self.config_dirs);
         if !config_dirs.is_empty() {
-            let removal = tokio::task::spawn_blocking(move || {
+            let (done, removal) = oneshot::channel();
+            let thread = std::thread::Builder::new().name("subagent-remover".to_owned());
+            // A thread that cannot be started drops what it was given, and with that the directories are removed here.
+            let started = thread.spawn(move || {
                 config_dirs.iter_mut().for_each(IsolatedConfigDir::remove);
+                let _ = done.send(());
             });
-            // Removal is best effort: even a panic in it concerns nobody.
-            let _ = removal.await;
+            if started.is_ok() {
+                // Removal is best effort: even a panic in it concerns nobody.
+                let _ = removal.await;
+            }
         }
         outcome
     }

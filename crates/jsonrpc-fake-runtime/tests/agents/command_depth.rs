@@ -10,7 +10,7 @@ use jsonrpc_fake_runtime::dsh_sdk::DshSdkSteps as _;
 use crate::command_support::{Place, command_line, program};
 
 /// An executable that does `first` in a shell and is then the fake that runs `script`.
-fn agent_after(place: &Place, name: &str, first: &str, script: &Script) -> String {
+pub(crate) fn agent_after(place: &Place, name: &str, first: &str, script: &Script) -> String {
     let fake = command_line(&place.fake(&format!("{name}-fake"), script));
     let agent = place.write(name, format!("#!/bin/sh\n{first}\nexec {fake}\n"));
     fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).unwrap();

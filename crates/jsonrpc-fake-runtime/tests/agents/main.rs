@@ -38,6 +38,8 @@ mod command_support;
 #[cfg(target_os = "linux")]
 mod command_terminal;
 #[cfg(target_os = "linux")]
+mod command_threads;
+#[cfg(target_os = "linux")]
 mod command_usage;
 #[cfg(target_os = "linux")]
 mod compositions;

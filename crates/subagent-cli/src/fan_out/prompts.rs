@@ -8,6 +8,7 @@ use std::str::Utf8Error;
 use tokio::sync::mpsc;
 
 use crate::prompt::MAX_BYTES;
+use crate::thread;
 
 /// Why there are no more prompts, or none at all.
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +18,13 @@ pub(crate) enum PromptsError {
     Open {
         /// The file.
         name: String,
+        /// What the operating system says.
+        #[source]
+        source: io::Error,
+    },
+    /// The system has no thread to spare for the reading.
+    #[error("the prompts cannot be read, no thread could be started")]
+    NoThread {
         /// What the operating system says.
         #[source]
         source: io::Error,
@@ -64,7 +72,7 @@ pub(crate) enum PromptsError {
 impl PromptsError {
     /// Whether whoever called the command can be told to do it better.
     pub(crate) const fn is_usage(&self) -> bool {
-        !matches!(self, Self::Read { .. })
+        !matches!(self, Self::Read { .. } | Self::NoThread { .. })
     }
 }
 
@@ -73,16 +81,21 @@ impl PromptsError {
 pub(super) struct Prompts(mpsc::Receiver<Result<String, PromptsError>>);
 
 impl Prompts {
-    /// Those in a file; without one, or if it is `-`, those on standard input. Must be called within a Tokio runtime, one
-    /// of whose blocking threads does the reading: it holds one prompt more than have been taken.
+    /// Those in a file; without one, or if it is `-`, those on standard input. A thread of its own does the reading: it
+    /// holds one prompt more than have been taken.
     pub(super) fn open(source: Option<String>) -> Self {
         let (send, receive) = mpsc::channel(1);
-        tokio::task::spawn_blocking(move || {
-            if let Err(error) = read(source.filter(|source| source != "-"), &send) {
+        let to = send.clone();
+        let reading = thread::start(move || {
+            if let Err(error) = read(source.filter(|source| source != "-"), &to) {
                 // Nobody may want to know it any more.
-                drop(send.blocking_send(Err(error)));
+                drop(to.blocking_send(Err(error)));
             }
         });
+        if let Err((source, _)) = reading {
+            // There is room: nothing has been sent.
+            drop(send.try_send(Err(PromptsError::NoThread { source })));
+        }
         Self(receive)
     }
 

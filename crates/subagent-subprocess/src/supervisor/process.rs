@@ -39,7 +39,11 @@ pub(super) fn run() -> i32 {
     let (Ok(deaths), Some((order, streams))) = (prepare(), channel::receive_order(io::stdin())) else {
         return NOT_BEGUN;
     };
-    match start(&order, streams) {
+    let windows = order.windows;
+    let started = start(&order, streams);
+    // Its environment may be large, and this process lives long.
+    drop(order);
+    match started {
         Ok(agent) => {
             // Nobody else reaps it, so the number means it.
             let descriptor = pidfd_open(agent, PidfdFlags::NONBLOCK).ok();
@@ -47,7 +51,7 @@ pub(super) fn run() -> i32 {
             // A host that cannot be told has gone, and that is seen next.
             let _ = channel::send_report(io::stdin(), started, descriptor.as_ref());
             drop(descriptor);
-            keep(&Tree::new(agent), Custody::new(order.windows), deaths);
+            keep(&Tree::new(agent), Custody::new(windows), deaths);
         }
         Err(error) => {
             let failed = Report::Failed(error.raw_os_error().unwrap_or_default());
@@ -68,7 +72,7 @@ fn prepare() -> io::Result<UnixStream> {
     }
     set_child_subreaper(Some(getpid()))?;
     // Where no process can be seen, none could be ended.
-    access("/proc/self/stat", Access::READ_OK)?;
+    access(c"/proc/self/stat", Access::READ_OK)?;
     // What a list of processes shows; nothing depends on it.
     let _ = rustix::thread::set_name(c"subagent-superv");
     Ok(deaths)
