@@ -12,6 +12,7 @@ use jsonrpc_fake_runtime::{Received, Runtime, Script, Split, Stdio};
 use serde::Deserialize;
 use serde_json::json;
 use subagent_config::{CommandLine, PermissionPolicy};
+use subagent_seam::Chain;
 
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -55,7 +56,7 @@ pub(crate) fn serve() -> Exit {
         Ok(_) => Exit::Failure,
         Err(error) => {
             // An agent whose stderr is closed has nowhere else to say it.
-            drop(writeln!(io::stderr(), "demo agent: {error}"));
+            drop(writeln!(io::stderr(), "demo agent: {}", Chain(&error)));
             Exit::Failure
         }
     }

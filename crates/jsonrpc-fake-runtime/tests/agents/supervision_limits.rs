@@ -114,6 +114,27 @@ async fn an_environment_of_a_megabyte_passes() {
     assert_eq!(agent.delegate("do it").await.text, "done");
 }
 
+/// Memory of a process, in kB.
+fn memory(pid: u32, of: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(of)).unwrap();
+    let number = line.trim_start_matches(':').trim().trim_end_matches(" kB");
+    number.parse().unwrap()
+}
+
+/// What is its own is the same in every build. How many pages of the executable it shares is not: a release build has less
+/// than half of this bound, an unoptimised one about half, and the kernel maps more of a file that was written just now.
+#[tokio::test]
+async fn a_supervisor_has_little_memory_and_hardly_any_of_its_own() {
+    let agent = supervised(FakeAgent::running(&Script::acp().step(note_pid()).prompted()));
+    let run = agent.start("do it").await.unwrap();
+    let supervisor = parent_of(agent.pid("pid").await);
+    let (own, all) = (memory(supervisor, "RssAnon"), memory(supervisor, "VmRSS"));
+    assert!(own <= 512, "{own} kB of its own");
+    assert!(all <= 8_000, "{all} kB");
+    run.dispose().await.unwrap();
+}
+
 #[test]
 fn this_executable_cannot_be_its_own_supervisor_unless_its_main_says_so() {
     let agent = FakeAgent::running(&Script::acp())

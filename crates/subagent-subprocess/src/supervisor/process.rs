@@ -39,11 +39,7 @@ pub(super) fn run() -> i32 {
     let (Ok(deaths), Some((order, streams))) = (prepare(), channel::receive_order(io::stdin())) else {
         return NOT_BEGUN;
     };
-    let windows = order.windows;
-    let started = start(&order, streams);
-    // Its environment may be large, and this process lives long.
-    drop(order);
-    match started {
+    match start(&order, streams) {
         Ok(agent) => {
             // Nobody else reaps it, so the number means it.
             let descriptor = pidfd_open(agent, PidfdFlags::NONBLOCK).ok();
@@ -51,7 +47,7 @@ pub(super) fn run() -> i32 {
             // A host that cannot be told has gone, and that is seen next.
             let _ = channel::send_report(io::stdin(), started, descriptor.as_ref());
             drop(descriptor);
-            keep(&Tree::new(agent), Custody::new(windows), deaths);
+            keep(&Tree::new(agent), Custody::new(order.windows), deaths);
         }
         Err(error) => {
             let failed = Report::Failed(error.raw_os_error().unwrap_or_default());

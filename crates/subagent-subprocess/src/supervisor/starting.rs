@@ -20,6 +20,9 @@ use crate::spawn::{supervisor_command, turn};
 /// are out of breath, and for programs that are no supervisor.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long a supervisor that has answered that there is no agent takes to end, on the thread that waits for a start.
+const LAST_STEPS: Duration = Duration::from_millis(20);
+
 /// A supervisor that has not said yet that the agent runs. Dropped as such, it is told to end everything, and ended if it
 /// does not end.
 pub(super) struct Starting {
@@ -80,19 +83,33 @@ impl Drop for Starting {
             return;
         };
         let _ = channel::send_blow(&self.channel, Blow::Kill);
+        // One that could not start its agent ends by itself, and mostly has: it needs no thread to wait for it.
+        if await_end(&mut supervisor, LAST_STEPS) {
+            return;
+        }
         let end = move || {
-            let begun = Instant::now();
-            while matches!(supervisor.try_wait(), Ok(None)) && begun.elapsed() < PATIENCE {
-                std::thread::sleep(Duration::from_millis(5));
+            if !await_end(&mut supervisor, PATIENCE) {
+                let _ = supervisor.kill();
+                let _ = supervisor.wait();
             }
-            let _ = supervisor.kill();
-            supervisor.wait()
         };
         let reaper = std::thread::Builder::new().name("subagent-reaper".to_owned());
         if let Err(error) = reaper.spawn(end) {
             tracing::warn!(%error, "a supervisor stays a zombie until this process ends");
         }
     }
+}
+
+/// Waits for the end of a process, which reaps it; says whether it has come.
+fn await_end(process: &mut Child, patience: Duration) -> bool {
+    let begun = Instant::now();
+    while matches!(process.try_wait(), Ok(None)) {
+        if begun.elapsed() > patience {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    true
 }
 
 /// Says what it means that a supervisor is gone, or silent for too long, before it has answered.
