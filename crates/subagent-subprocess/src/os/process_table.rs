@@ -15,6 +15,8 @@ pub(crate) struct Entry {
     pub(crate) started: u64,
     /// Whether it has not ended. A zombie has.
     pub(crate) is_living: bool,
+    /// Whether it has been stopped by a signal, and does nothing.
+    pub(crate) is_stopped: bool,
 }
 
 /// All processes that can be seen. One that comes or goes meanwhile may or may not be among them.
@@ -63,6 +65,7 @@ fn parse(pid: i32, stat: &[u8]) -> Option<Entry> {
         session: fields.next()?.parse().ok()?,
         started: fields.nth(15)?.parse().ok()?,
         is_living: !matches!(state, b'Z' | b'X'),
+        is_stopped: state == b'T',
     })
 }
 
@@ -83,11 +86,14 @@ mod tests {
             session: 12,
             started: 98765,
             is_living: true,
+            is_stopped: false,
         };
         assert_eq!(entry, expected);
         let zombie = [b"12 (\xff\xfe) Z 1 7 ", REST.as_bytes()].concat();
         let entry = parse(12, &zombie).unwrap();
         assert_eq!((entry.group, entry.is_living), (7, false));
+        let stopped = parse(12, format!("12 (a) T 1 34 {REST}").as_bytes()).unwrap();
+        assert!(stopped.is_living && stopped.is_stopped);
         assert_eq!(parse(12, b"12 (cut"), None);
         assert_eq!(parse(12, b"12 (cut) S 1 2 3"), None);
     }

@@ -34,6 +34,9 @@ const NOT_BEGUN: i32 = 70;
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 const LOOK_AGAIN_AT_LAST: Duration = Duration::from_secs(1);
 
+/// How long the tree is killed one generation after another. What is left then multiplies faster than it dies.
+const ONE_BY_ONE: Duration = Duration::from_millis(50);
+
 /// The whole life of a supervisor; what it returns is the exit code.
 pub(super) fn run() -> i32 {
     let (Ok(deaths), Some((order, streams))) = (prepare(), channel::receive_order(io::stdin())) else {
@@ -86,6 +89,7 @@ fn start(order: &Order, streams: channel::Stdio<OwnedFd>) -> io::Result<Pid> {
 fn keep(tree: &Tree, mut custody: Custody, mut deaths: UnixStream) {
     let mut host_is_there = true;
     let mut patience = LOOK_AGAIN;
+    let mut killing_since = None;
     loop {
         let reaped = tree.reap();
         if let Some(facts) = reaped.agent {
@@ -101,7 +105,11 @@ fn keep(tree: &Tree, mut custody: Custody, mut deaths: UnixStream) {
         }
         strike(tree, custody.passed(Instant::now()));
         if custody.is_killing() {
-            tree.kill();
+            if killing_since.get_or_insert_with(Instant::now).elapsed() < ONE_BY_ONE {
+                tree.kill();
+            } else {
+                tree.stop_and_kill_all();
+            }
         }
         let timeout = if reaped.more {
             Some(Duration::ZERO)

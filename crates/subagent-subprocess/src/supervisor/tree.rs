@@ -2,10 +2,11 @@
 //!
 //! Killing goes by the supervisor's own children alone. None of their numbers can mean somebody else, since only the
 //! supervisor reaps them; and the children of a child that was killed are the supervisor's at that very moment. Nobody
-//! outruns that by forking: a process that has been killed cannot finish a fork, and its whole group is killed in the same
-//! moment where the group is known to be of the tree.
+//! outruns that by forking and leaving: a process that has been killed cannot finish a fork, and its whole group is killed
+//! in the same moment where the group is known to be of the tree. A tree that multiplies can outrun it, since others take the
+//! places of the dead: where killing goes on for too long, everybody is stopped first. The stopped keep their places.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rustix::io::Errno;
 use rustix::process::{
@@ -19,6 +20,9 @@ use crate::os::process_table::{Entry, entries, entry, own_children, own_session}
 /// How many processes are reaped in one go: while the dead come in faster than they are buried, the living are killed in
 /// between.
 const REAPED_AT_ONCE: usize = 64;
+
+/// How often it is looked for somebody who was not stopped yet. Each time finds the few who were born meanwhile.
+const SWEEPS: usize = 16;
 
 /// The agent and everything below it.
 #[derive(Debug)]
@@ -111,6 +115,25 @@ impl Tree {
             .flatten()
     }
 
+    /// Stops everybody who can be found, until nobody new is found or it was tried often enough, and kills them then. Who
+    /// has a signal to take, be it one that stops, cannot finish a fork.
+    pub(super) fn stop_and_kill_all(&self) {
+        let mut told = HashSet::new();
+        for _ in 0..SWEEPS {
+            let mut anybody_new = false;
+            for process in descendants().iter().filter(|process| !process.is_stopped) {
+                if told.insert((process.pid, process.started)) {
+                    signal(process, Signal::STOP);
+                    anybody_new = true;
+                }
+            }
+            if !anybody_new {
+                break;
+            }
+        }
+        self.kill_all();
+    }
+
     /// Kills everybody who can be found, also below a child that cannot be killed.
     #[expect(clippy::unused_self, reason = "it is the whole tree that is killed")]
     pub(super) fn kill_all(&self) {
@@ -175,6 +198,7 @@ mod tests {
             session: 1,
             started: 1,
             is_living,
+            is_stopped: false,
         }
     }
 
