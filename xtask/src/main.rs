@@ -7,6 +7,7 @@ mod console;
 mod fuzz;
 mod runner;
 mod snapshots;
+mod soak;
 mod tidy;
 mod tool;
 mod workspace;
@@ -70,6 +71,11 @@ enum Command {
         #[arg(last = true, value_name = "ARG")]
         arguments: Vec<String>,
     },
+    /// Runs random agents with random ends for some minutes, and looks for what is left of them. (Linux.)
+    ///
+    /// Ends with a table of what was done, the findings, and what the host had open and in memory before and after. Exits
+    /// with 1 if there is a finding.
+    Soak(soak::Options),
 }
 
 #[derive(Debug, Args)]
@@ -121,6 +127,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Fuzz { list: true, .. } => fuzz::list(),
         Command::Fuzz { target, seconds, .. } => fuzz::run(&workspace, &target.unwrap_or_default(), seconds)?,
         Command::Bench { arguments } => bench::run(&workspace, &arguments)?,
+        Command::Soak(options) => soak::run(&workspace, &options)?,
     }
     Ok(ExitCode::SUCCESS)
 }

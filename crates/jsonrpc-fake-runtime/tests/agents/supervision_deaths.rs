@@ -60,6 +60,46 @@ async fn a_host_that_is_its_own_supervisor_leaves_nothing_and_gives_the_answer()
     assert_eq!(left(pids), [""; 0]);
 }
 
+/// As in a container that was there before: the session of the host was begun outside of its process namespace, where it has
+/// no number.
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "this starts a host, not an agent")]
+async fn a_host_whose_session_has_no_number_supervises_like_every_other() {
+    let inside = |program: &std::ffi::OsStr| {
+        let mut command = Command::new("unshare");
+        let namespaces = ["--user", "--map-root-user", "--pid", "--fork", "--mount-proc"];
+        command.args(namespaces).arg(program).stdin(Stdio::null());
+        command
+    };
+    if !inside("true".as_ref())
+        .output()
+        .is_ok_and(|output| output.status.success())
+    {
+        // Said aloud, since nothing has been tested: this system does not let its users make namespaces.
+        return println!("skipped: `unshare` makes no process namespace here");
+    }
+    let script = plant(Script::acp().prompted()).chunk("done").end_turn();
+    let mut words = Vec::new();
+    let agent = FakeAgent::running(&script).with(|config| {
+        words.push(config.command.clone());
+        words.extend(config.args.iter().cloned());
+    });
+    let mut host = inside(host_program().as_os_str());
+    host.args(["6000", "300"]).args(words).current_dir(agent.dir());
+    let output = tokio::task::spawn_blocking(move || host.output().unwrap())
+        .await
+        .unwrap();
+    assert_eq!(
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stdout).as_ref()
+        ),
+        (Some(0), "done\n"),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
 /// The host is killed with `script` in mid-prompt; returns how long it took until everything was gone.
 async fn after_the_hosts_death(
     script: Script,
