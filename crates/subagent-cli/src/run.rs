@@ -46,7 +46,17 @@ pub(crate) async fn run(args: RunArgs, terminal: &Arc<Terminal>) -> Result<Exit,
     };
     let done = match args.jobs {
         Some(limit) => fan_out::run(limit, args.prompt, &tool, &context, terminal, &signals).await,
-        None => one(&args, &tool, deployment.jobs(), context, terminal, &signals).await,
+        None => {
+            one(
+                &args,
+                &tool,
+                deployment.jobs().unwrap_or_default(),
+                context,
+                terminal,
+                &signals,
+            )
+            .await
+        }
     };
     Ok(done?.unless_stopped(signals.first()))
 }

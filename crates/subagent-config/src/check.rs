@@ -4,7 +4,7 @@
 //! Ids are unique among all entries, since they are what errors call them. The names of disabled providers and tools
 //! are free for others.
 
-use crate::config::{Config, JobsEntry, MaxDepth, ToolEntry};
+use crate::config::{Config, MaxDepth, ToolEntry};
 use crate::entry::{Content, Entry};
 use crate::error::ConfigError;
 use crate::keys::nearest;
@@ -136,7 +136,7 @@ fn config(entries: Vec<Entry>) -> Config {
     let mut config = Config {
         providers: Vec::new(),
         tools: Vec::new(),
-        jobs: JobsEntry::default(),
+        jobs: None,
     };
     // A disabled tool is a decision too: nothing is put in its place.
     let decided = entries
@@ -146,7 +146,7 @@ fn config(entries: Vec<Entry>) -> Config {
         match entry.content {
             Content::Provider(provider) => config.providers.push(*provider),
             Content::Tool(tool) => config.tools.push(tool),
-            Content::Jobs(jobs) => config.jobs = jobs,
+            Content::Jobs(jobs) => config.jobs = Some(jobs),
             Content::Unreadable => {}
         }
     }

@@ -15,7 +15,7 @@ use crate::provider::{Origin, ProviderConfig, ProviderEntry};
 pub struct Config {
     pub(crate) providers: Vec<ProviderEntry>,
     pub(crate) tools: Vec<ToolEntry>,
-    pub(crate) jobs: JobsEntry,
+    pub(crate) jobs: Option<JobsEntry>,
 }
 
 /// A tool that delegates to one provider.
@@ -30,6 +30,9 @@ pub struct ToolEntry {
     pub tool_name: String,
     /// Whether a model may ask for a background job.
     pub enable_run_in_background: bool,
+    /// How long a call over the Model Context Protocol may keep its caller waiting before it goes on as a background job.
+    /// Nothing else heeds it. Default `None`: for as long as the run lasts.
+    pub foreground_limit: Option<Duration>,
     /// Who limits further delegation.
     pub max_depth: MaxDepth,
 }
@@ -105,7 +108,7 @@ impl Config {
         Self {
             tools: vec![ToolEntry::default_for(provider.name())],
             providers: vec![provider],
-            jobs: JobsEntry::default(),
+            jobs: None,
         }
     }
 
@@ -120,8 +123,9 @@ impl Config {
         &self.tools
     }
 
-    /// How long the job tools wait.
-    pub fn jobs(&self) -> JobsEntry {
+    /// The `tool-jobs` entry: how long the job tools wait. `None` if the file has none, or a disabled one; then the
+    /// defaults hold.
+    pub fn jobs(&self) -> Option<JobsEntry> {
         self.jobs
     }
 
@@ -160,6 +164,7 @@ impl ToolEntry {
             provider: provider.to_owned(),
             tool_name: Self::DEFAULT_NAME.to_owned(),
             enable_run_in_background: true,
+            foreground_limit: None,
             max_depth: MaxDepth::ProviderManaged,
         }
     }

@@ -16,7 +16,7 @@ use crate::problem::Problem;
 pub struct Deployment {
     registry: Registry,
     tools: Vec<ToolEntry>,
-    jobs: JobsEntry,
+    jobs: Option<JobsEntry>,
     _registrations: Vec<Registration>,
 }
 
@@ -75,8 +75,9 @@ impl Deployment {
         self.tools.iter().find(|tool| tool.tool_name == name)
     }
 
-    /// How long the job tools wait.
-    pub fn jobs(&self) -> JobsEntry {
+    /// The `tool-jobs` entry: how long the job tools wait. `None` if the file has none, or a disabled one; then the
+    /// defaults hold.
+    pub fn jobs(&self) -> Option<JobsEntry> {
         self.jobs
     }
 
@@ -90,6 +91,7 @@ impl Deployment {
         let mut options = ToolOptions::new(&entry.provider);
         options.tool_name.clone_from(&entry.tool_name);
         options.background = entry.enable_run_in_background;
+        options.foreground_limit = entry.foreground_limit;
         options.max_depth = match entry.max_depth {
             MaxDepth::ProviderManaged => None,
             MaxDepth::Limit(depth) => Some(depth),

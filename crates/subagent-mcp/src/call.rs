@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use rmcp::model::{CallToolRequestParams, JsonObject};
 use rmcp::service::{Peer, RequestContext, RoleServer};
 use serde::de::DeserializeOwned;
-use subagent_seam::{Parent, Progress, Word};
+use subagent_seam::{Parent, Progress, Word, text_of};
 use subagent_tool::jobs::{JobError, Wait};
-use subagent_tool::{Call, Context, Outcome, Refusal, SubagentTool};
+use subagent_tool::{Call, Context, Limited, Outcome, Refusal, Started, SubagentTool};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments;
@@ -39,7 +40,7 @@ impl Inner {
         let arguments = request.arguments;
         let answer = match offer {
             Offer::Delegate(tool) => match parsed(&schema, arguments) {
-                Ok(asked) => self.delegate(&tool, asked, context, cancel).await,
+                Ok(asked) => self.delegate(&tool, asked, &context, cancel).await,
                 Err(refused) => Err(refused),
             },
             Offer::ReadJob => match parsed(&schema, arguments) {
@@ -56,8 +57,25 @@ impl Inner {
         &self,
         tool: &SubagentTool,
         asked: Delegate,
-        request: RequestContext<RoleServer>,
+        request: &RequestContext<RoleServer>,
         cancel: CancellationToken,
+    ) -> Answer {
+        let limit = tool.options().foreground_limit;
+        let limit = limit.and_then(|limit| Instant::now().checked_add(limit));
+        let seen = Progress::default();
+        let delegated = self.delegated(tool, asked, &request.peer, cancel, seen.clone(), limit);
+        let token = request.meta.get_progress_token();
+        progress::told(&request.peer, token, || stage_and_bytes(&seen), delegated).await
+    }
+
+    async fn delegated(
+        &self,
+        tool: &SubagentTool,
+        asked: Delegate,
+        peer: &Peer<RoleServer>,
+        cancel: CancellationToken,
+        progress: Progress,
+        limit: Option<Instant>,
     ) -> Answer {
         let depth = self.shared.options.depth;
         if let Some(limit) = self.shared.options.max_depth.filter(|limit| depth >= *limit) {
@@ -68,7 +86,7 @@ impl Inner {
             return Err(refused(&Refusal::EmptyPrompt));
         }
         let cwd = tokio::select! {
-            cwd = self.cwd(&request.peer, asked.cwd) => cwd?,
+            cwd = self.cwd(peer, asked.cwd) => cwd?,
             // Nothing was started yet, and nobody waits for the answer.
             () = cancel.cancelled() => return Err(refused(&Refusal::Cancelled)),
         };
@@ -79,22 +97,31 @@ impl Inner {
                 depth,
             },
             cancel,
+            progress: progress.clone(),
             urgency: self.shared.options.urgency.clone(),
-            ..Context::default()
         };
         let call = Call::new(asked.description, asked.prompt);
         if asked.run_in_background {
             let started = tool
                 .start_background(call, context, &self.jobs)
                 .map_err(|refusal| refused(&refusal))?;
-            let job_id = started.job.id().to_string();
-            return Ok(Reply::done(started.text, &Delegated::Background { job_id }));
+            return Ok(self.goes_on(started, progress));
         }
-        let seen = context.progress.clone();
-        let run = tool.call(call, context);
-        let token = request.meta.get_progress_token();
-        let outcome = progress::told(&request.peer, token, || stage_and_bytes(&seen), run).await;
-        of_outcome(outcome)
+        let Some(limit) = limit else {
+            return of_outcome(tool.call(call, context).await);
+        };
+        match tool.call_until(call, context, &self.jobs, limit).await {
+            Limited::Ended(outcome) => of_outcome(*outcome),
+            Limited::Continues(started) => Ok(self.goes_on(started, progress)),
+        }
+    }
+
+    /// The answer to a call whose run goes on as a job.
+    fn goes_on(&self, started: Started, progress: Progress) -> Reply {
+        let id = started.job.id();
+        self.watched.add(id, progress, &self.jobs);
+        let job_id = id.to_string();
+        Reply::done(started.text, &Delegated::Background { job_id })
     }
 
     async fn read_job(
@@ -105,7 +132,7 @@ impl Inner {
     ) -> Answer {
         let wait = Wait::from_arguments(asked.wait, asked.timeout_ms);
         let token = request.meta.get_progress_token();
-        let message = || format!("waiting for {}", asked.job_id);
+        let message = || stage_and_bytes(&self.watched.progress_of(&asked.job_id));
         let reading = progress::told(
             &request.peer,
             token,
@@ -171,11 +198,12 @@ fn of_job_error(error: &JobError) -> Reply {
 }
 
 fn of_outcome(outcome: Outcome) -> Answer {
-    match outcome.run {
-        Some(run) if !outcome.is_error => {
+    match (outcome.run, outcome.result) {
+        (Some(run), Some(result)) if !outcome.is_error => {
             let structured = Delegated::Foreground {
                 run_id: run.to_string(),
-                output: outcome.text.clone(),
+                // Not the text: that has words of its own for an answer that is empty.
+                output: text_of(&result.output),
             };
             Ok(Reply::done(outcome.text, &structured))
         }

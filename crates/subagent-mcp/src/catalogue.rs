@@ -61,14 +61,19 @@ impl Catalogue {
 }
 
 fn delegating(tool: &SubagentTool) -> Tool {
-    let background = tool.options().background;
-    let hidden: &[_] = if background { &[] } else { &["run_in_background"] };
+    let options = tool.options();
+    let hidden: &[_] = if options.background {
+        &[]
+    } else {
+        &["run_in_background"]
+    };
     let mut output = schema::of::<Delegated>();
-    if !background && let Some(Value::Array(kinds)) = output.get_mut("oneOf") {
+    let may_be_job = options.background || options.foreground_limit.is_some();
+    if !may_be_job && let Some(Value::Array(kinds)) = output.get_mut("oneOf") {
         kinds.retain(|kind| kind["properties"]["kind"]["const"] == "foreground");
     }
     let input = schema::input::<Delegate>(tool.description(), hidden);
-    Tool::new(tool.name().to_owned(), tool.description().text, input)
+    Tool::new(tool.name().to_owned(), tool.description().text.clone(), input)
         .with_raw_output_schema(Arc::new(output))
         // What a subagent may do is its own permissions' affair; the worst is assumed.
         .with_annotations(ToolAnnotations::new().read_only(false).open_world(true))
@@ -86,7 +91,7 @@ fn described<I: JsonSchema, O: JsonSchema>(description: &ToolDescription) -> Too
     }
     Tool::new(
         description.name.clone(),
-        description.text,
+        description.text.clone(),
         schema::input::<I>(description, &[]),
     )
     .with_raw_output_schema(Arc::new(schema::of::<O>()))

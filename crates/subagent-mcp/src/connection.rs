@@ -20,6 +20,7 @@ use crate::MAX_CALLS;
 use crate::output::Reply;
 use crate::roots::Roots;
 use crate::server::Shared;
+use crate::watched::Watched;
 
 /// A connection. Clones are handles of the same one.
 #[derive(Clone, Debug)]
@@ -34,6 +35,7 @@ pub(crate) struct Inner {
     /// What runs are told about their parent.
     pub(crate) session_id: String,
     pub(crate) jobs: Session,
+    pub(crate) watched: Watched,
     pub(crate) roots: Roots,
     ended: CancellationToken,
     calls: TaskTracker,
@@ -47,6 +49,7 @@ impl Connection {
             inner: Arc::new(Inner {
                 session_id: RunId::fresh().to_string(),
                 jobs: shared.jobs.session(),
+                watched: Watched::default(),
                 roots: Roots::new(shared.options.cwd.clone()),
                 ended,
                 calls: TaskTracker::new(),

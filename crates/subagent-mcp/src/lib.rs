@@ -38,6 +38,7 @@ mod progress;
 mod roots;
 mod schema;
 mod server;
+mod watched;
 mod wire;
 
 pub use error::ServeError;

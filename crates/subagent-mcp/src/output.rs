@@ -15,7 +15,7 @@ pub(crate) enum Delegated {
     Foreground {
         /// The run.
         run_id: String,
-        /// The subagent's final answer.
+        /// The subagent's final answer, word for word; empty if it has none.
         output: String,
     },
     /// The task goes on as a background job.

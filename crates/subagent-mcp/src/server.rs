@@ -32,6 +32,8 @@ pub struct ServerOptions {
     pub depth: u32,
     /// The depth from which on every delegation is refused, before anything is spawned. Default none.
     pub max_depth: Option<u32>,
+    /// Whether the job tools are there even if no call can become a job. Default false.
+    pub job_tools: bool,
 }
 
 impl ServerOptions {
@@ -60,8 +62,8 @@ pub(crate) struct Shared {
 }
 
 impl Server {
-    /// A server of every tool of `deployment`, which must outlive it. The job tools are there if any tool may run in the
-    /// background.
+    /// A server of every tool of `deployment`, which must outlive it. The job tools are there if its file has a `tool-jobs`
+    /// entry, or any call can become a job: in the background, or past a foreground limit.
     ///
     /// # Errors
     ///
@@ -73,15 +75,25 @@ impl Server {
             .iter()
             .map(|entry| deployment.subagent_tool(entry))
             .collect::<Result<Vec<_>, _>>()?;
+        let entry = deployment.jobs();
+        let waits = entry.unwrap_or_default();
         let mut jobs = JobOptions::default();
-        jobs.wait_timeout = deployment.jobs().wait_timeout;
-        jobs.max_wait_timeout = deployment.jobs().max_wait_timeout;
+        jobs.wait_timeout = waits.wait_timeout;
+        jobs.max_wait_timeout = waits.max_wait_timeout;
+        let options = ServerOptions {
+            job_tools: options.job_tools || entry.is_some(),
+            ..options
+        };
         Ok(Self::new(registry.clone(), &tools, jobs, options))
     }
 
     /// A server of these tools, all of them over `registry`, for a host without a configuration.
     pub fn new(registry: Registry, tools: &[SubagentTool], jobs: JobOptions, options: ServerOptions) -> Self {
-        let has_jobs = tools.iter().any(|tool| tool.options().background);
+        let may_be_job = |tool: &SubagentTool| {
+            let options = tool.options();
+            options.background || options.foreground_limit.is_some()
+        };
+        let has_jobs = options.job_tools || tools.iter().any(may_be_job);
         Self {
             shared: Arc::new(Shared {
                 catalogue: Catalogue::new(tools, has_jobs.then_some(&jobs)),

@@ -53,6 +53,10 @@ pub struct Started {
 }
 
 impl Started {
+    pub(crate) fn new(text: String, job: Job, outcome: oneshot::Receiver<Outcome>) -> Self {
+        Self { text, job, outcome }
+    }
+
     /// Waits for the facts behind the job's settlement, for a host that reports them itself: the outcome of the same
     /// call in the foreground. Its text is that of a foreground call; the job's own are the job tools'. Ready no later
     /// than the job settles. `None` if the job was abandoned, or if an earlier call has returned it.
@@ -105,11 +109,7 @@ impl SubagentTool {
         if context.cancel.is_cancelled() {
             return Err(Refusal::Cancelled);
         }
-        let label = if call.description.trim().is_empty() {
-            call.prompt.clone()
-        } else {
-            call.description.clone()
-        };
+        let label = call.label().to_owned();
         let mut request = self.request(call, context);
         self.check(&request)?;
 
@@ -124,11 +124,11 @@ impl SubagentTool {
             let _ = tell.send(outcome);
             settlement
         })?;
-        Ok(Started {
-            text: presentation::of_background_start(job.id()),
+        Ok(Started::new(
+            presentation::of_background_start(job.id()),
             job,
             outcome,
-        })
+        ))
     }
 
     /// Whether the registry would take the request now.

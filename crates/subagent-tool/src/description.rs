@@ -1,6 +1,8 @@
 //! What a model is told about the tool before it calls it. Owns the texts and the JSON schema of the arguments; both
 //! follow from what the provider's children can see.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value, json};
 
 /// A tool, as it is offered to a model.
@@ -10,7 +12,7 @@ pub struct ToolDescription {
     /// The name that the model calls.
     pub name: String,
     /// What the tool does and when to use it.
-    pub text: &'static str,
+    pub text: Cow<'static, str>,
     /// What it takes, in the order of display.
     pub parameters: Vec<Parameter>,
 }
@@ -87,7 +89,7 @@ impl ToolDescription {
         };
         Self {
             name: name.into(),
-            text,
+            text: text.into(),
             parameters: vec![
                 Parameter {
                     name: "description",
@@ -114,6 +116,13 @@ impl ToolDescription {
             description: BACKGROUND,
             required: false,
         });
+        self
+    }
+
+    /// The same for a tool whose calls go on as background jobs when they last long.
+    #[must_use]
+    pub fn with_foreground_limit(mut self) -> Self {
+        self.text = format!("{} {FOREGROUND_LIMIT}", self.text).into();
         self
     }
 
@@ -150,6 +159,9 @@ const INHERITING_TEXT: &str = "Delegates a task to a subagent that works on it a
 const INHERITING_PROMPT: &str = "The task: the goal and the form the answer should have. What stands in this \
     conversation need not be repeated.";
 
+const FOREGROUND_LIMIT: &str = "A task that takes long goes on as a background job: you get the job's id instead, \
+    job_output returns the answer later, and job_kill stops it.";
+
 const BACKGROUND: &str = "Set it to true to start the task as a background job and get the job's id at once, instead \
     of waiting for the answer. job_output then returns the answer, job_list shows your jobs, job_kill stops one.";
 
@@ -185,6 +197,16 @@ mod tests {
             json!({"type": "boolean", "description": BACKGROUND, "default": false})
         );
         assert_eq!(schema["required"], json!(["description", "prompt"]));
+    }
+
+    #[test]
+    fn a_call_that_may_go_on_as_a_job_is_described_so() {
+        let description = ToolDescription::new("subagent", false).with_foreground_limit();
+        assert_eq!(description.text, format!("{STANDALONE_TEXT} {FOREGROUND_LIMIT}"));
+        assert_eq!(
+            description.parameters,
+            ToolDescription::new("subagent", false).parameters
+        );
     }
 
     #[test]

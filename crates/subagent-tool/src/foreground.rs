@@ -2,7 +2,7 @@
 //! each; the words are `presentation`'s, the run is its provider's.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use subagent_seam::{Parent, Progress, Registry, StartRequest, TeardownUrgency};
 use tokio_util::sync::CancellationToken;
@@ -24,6 +24,10 @@ pub struct ToolOptions {
     /// no such argument and [`SubagentTool::start_background`] refuses every call. It changes nothing about
     /// [`SubagentTool::call`], which always waits.
     pub background: bool,
+    /// How long [`SubagentTool::call_until`] lets a call wait by the deployment's will; whoever calls it counts the time.
+    /// With it the description says that a call may go on as a background job. Default `None`: it may not. It changes
+    /// nothing about [`SubagentTool::call`].
+    pub foreground_limit: Option<Duration>,
     /// How deep the child may delegate further, for a provider that enforces such a limit. Default `None`: that is the
     /// provider's affair.
     pub max_depth: Option<u32>,
@@ -36,6 +40,7 @@ impl ToolOptions {
             provider: provider.into(),
             tool_name: DEFAULT_TOOL_NAME.to_owned(),
             background: true,
+            foreground_limit: None,
             max_depth: None,
         }
     }
@@ -56,6 +61,15 @@ impl Call {
         Self {
             description: description.into(),
             prompt: prompt.into(),
+        }
+    }
+
+    /// What a job that does this is called: the description, else the beginning of the prompt.
+    pub(crate) fn label(&self) -> &str {
+        if self.description.trim().is_empty() {
+            &self.prompt
+        } else {
+            &self.description
         }
     }
 }
@@ -103,6 +117,9 @@ impl SubagentTool {
         let mut description = ToolDescription::new(&options.tool_name, provider.inherits_parent_context());
         if options.background {
             description = description.with_background();
+        }
+        if options.foreground_limit.is_some() {
+            description = description.with_foreground_limit();
         }
         Ok(Self {
             registry,

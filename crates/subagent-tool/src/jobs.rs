@@ -51,4 +51,5 @@ pub use options::JobOptions;
 pub use outcome::{JobStatus, MAX_DETAIL_BYTES, Settlement};
 pub use session::Session;
 pub use table::JobTable;
+pub(crate) use table::follow;
 pub use tools::{JobKill, JobList, JobOutput, KillOutcome, Wait};

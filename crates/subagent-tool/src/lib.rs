@@ -19,9 +19,11 @@
 //! ```
 //!
 //! [`SubagentTool::start_background`] takes the same call and returns at once, with a job of a [`jobs::Session`].
+//! [`SubagentTool::call_until`] lies between the two: a call that is waited for only so long, and then goes on as a job.
 //! [`jobs`] holds the table of all jobs and the tools over them; [`settlement`] says what a run makes of its job.
 
 mod background;
+mod continuation;
 mod description;
 mod error;
 mod foreground;
@@ -31,6 +33,7 @@ pub mod presentation;
 pub mod settlement;
 
 pub use background::{Refusal, Started};
+pub use continuation::Limited;
 pub use description::{Parameter, ParameterKind, ToolDescription};
 pub use error::ToolError;
 pub use foreground::{Call, Context, DEFAULT_TOOL_NAME, SubagentTool, ToolOptions};

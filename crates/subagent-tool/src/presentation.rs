@@ -31,6 +31,14 @@ pub fn of_background_start(job: &JobId) -> String {
     format!("started background subagent job {job}")
 }
 
+/// The text of a call that has lasted too long to be waited for and goes on as this background job.
+pub fn of_continuation(job: &JobId) -> String {
+    format!(
+        "subagent run reached its foreground limit and goes on as background subagent job {job}. Read its output with \
+         job_output."
+    )
+}
+
 /// What a stop reason other than `completed` means, in a few words.
 pub fn headline(stop_reason: StopReason) -> &'static str {
     match stop_reason {

@@ -32,6 +32,11 @@ pub(crate) fn table() -> Vec<Key> {
             defaults.enable_run_in_background,
             "whether a model may run the task as a background job",
         ),
+        Key::time(
+            "foregroundLimitMs",
+            defaults.foreground_limit,
+            "over MCP, how long a call may last before it goes on as a background job; `subagent run` does not heed it",
+        ),
         Key::with_default(
             "maxDepth",
             Shape::MaxDepth,
@@ -63,6 +68,8 @@ pub(super) fn read(scope: &mut Scope<'_>, mut fields: Fields) -> Option<ToolEntr
     if let Some(flag) = flag.and_then(|node| scope.flag("enableRunInBackground", node)) {
         tool.enable_run_in_background = flag;
     }
+    let limit = fields.take("foregroundLimitMs");
+    tool.foreground_limit = limit.and_then(|node| scope.time("foregroundLimitMs", node));
     if let Some(depth) = fields.take("maxDepth").and_then(|node| max_depth(scope, node)) {
         tool.max_depth = depth;
     }

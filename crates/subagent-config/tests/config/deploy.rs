@@ -43,7 +43,8 @@ fn a_deployment_has_the_providers_in_order_and_the_tools_by_name() {
     );
     assert_eq!(tool.max_depth, MaxDepth::ProviderManaged);
     assert_eq!(deployment.tool("old"), None);
-    assert_eq!(deployment.jobs().max_wait_timeout, Duration::from_secs(10));
+    let jobs = deployment.jobs().expect("the file has the entry");
+    assert_eq!(jobs.max_wait_timeout, Duration::from_secs(10));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::json_schema::faults;
 use crate::support::{fixtures, host, names};
 use serde_json::{Value, json};
 use serde_saphyr::NonFiniteFloatPolicy;
-use subagent_config::{AcpConfig, DshSdkConfig, load_str, schema};
+use subagent_config::{AcpConfig, DshSdkConfig, JobsEntry, load_str, schema};
 
 fn fixture(directory: &str, name: &str) -> Value {
     let text = std::fs::read_to_string(fixtures(directory).join(name)).unwrap();
@@ -123,7 +123,8 @@ fn writing_every_default_out_changes_nothing() {
     .unwrap();
     assert_eq!(full.providers()[0].as_acp(), short.providers()[0].as_acp());
     assert_eq!(full.tools(), short.tools());
-    assert_eq!(full.jobs(), short.jobs());
+    assert_eq!(full.jobs(), Some(JobsEntry::default()));
+    assert_eq!(short.jobs(), None);
     assert_eq!(short.providers()[0].as_acp(), Some(&AcpConfig::new("gemini")));
     assert_eq!(
         full.providers()[1].as_dsh_sdk(),

@@ -18,7 +18,7 @@ pub fn descriptions(options: &JobOptions) -> [ToolDescription; 3] {
     let milliseconds = |time: std::time::Duration| time.as_millis().try_into().unwrap_or(u64::MAX);
     let output = ToolDescription {
         name: JOB_OUTPUT.to_owned(),
-        text: OUTPUT_TEXT,
+        text: OUTPUT_TEXT.into(),
         parameters: vec![
             JOB_ID,
             Parameter {
@@ -40,12 +40,12 @@ pub fn descriptions(options: &JobOptions) -> [ToolDescription; 3] {
     };
     let list = ToolDescription {
         name: JOB_LIST.to_owned(),
-        text: LIST_TEXT,
+        text: LIST_TEXT.into(),
         parameters: Vec::new(),
     };
     let kill = ToolDescription {
         name: JOB_KILL.to_owned(),
-        text: KILL_TEXT,
+        text: KILL_TEXT.into(),
         parameters: vec![
             JOB_ID,
             Parameter {

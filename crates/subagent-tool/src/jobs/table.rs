@@ -175,8 +175,8 @@ impl Drop for Settler {
     }
 }
 
-/// Raises the job's urgency as the table's rises.
-async fn follow(table: TeardownUrgency, job: TeardownUrgency) -> Infallible {
+/// Raises an urgency, a job's for one, as another one rises, its table's for one.
+pub(crate) async fn follow(table: TeardownUrgency, job: TeardownUrgency) -> Infallible {
     for level in [Urgency::Hurried, Urgency::Immediate] {
         table.reached(level).await;
         job.raise(table.current());

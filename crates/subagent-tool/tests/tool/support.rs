@@ -20,6 +20,10 @@ pub(crate) enum Plan {
     StartWaitsForCancel,
     Ends(RunResult, Result<(), DisposeError>),
     WaitsForCancel,
+    /// Ends like this, and cleanly, once so much time is over.
+    EndsAfter(Duration, RunResult),
+    /// As [`Self::WaitsForCancel`], and takes so much time over it.
+    CancelTakes(Duration),
 }
 
 struct Scripted {
@@ -63,9 +67,23 @@ impl Provider for Scripted {
                         driver.finish(disposed);
                     });
                 }
-                Plan::WaitsForCancel => {
+                Plan::EndsAfter(time, result) => {
+                    let (time, result) = (*time, result.clone());
+                    tokio::spawn(async move {
+                        tokio::time::sleep(time).await;
+                        driver.settle(result);
+                        driver.dispose_requested().await;
+                        driver.finish(Ok(()));
+                    });
+                }
+                Plan::WaitsForCancel | Plan::CancelTakes(_) => {
+                    let takes = match self.plan {
+                        Plan::CancelTakes(time) => time,
+                        _ => Duration::ZERO,
+                    };
                     tokio::spawn(async move {
                         cancel.cancelled().await;
+                        tokio::time::sleep(takes).await;
                         driver.settle(RunResult::new(StopReason::Aborted, vec!["so far".into()]));
                         driver.dispose_requested().await;
                         driver.finish(Ok(()));
