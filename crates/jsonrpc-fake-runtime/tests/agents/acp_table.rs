@@ -37,4 +37,9 @@ mod heavy {
     async fn every_row_about_an_acp_agent_reads_as_pinned() {
         super::table().check().await;
     }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn every_row_about_an_acp_agent_reads_as_pinned_over_mcp() {
+        super::table().check_over_mcp().await;
+    }
 }

@@ -6,6 +6,7 @@
 //! documentation shows the same rows, by `reference`.
 
 pub(crate) mod deployed;
+mod over_mcp;
 mod play;
 mod reference;
 pub(crate) mod row;

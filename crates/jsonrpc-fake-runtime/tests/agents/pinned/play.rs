@@ -2,6 +2,7 @@
 //! the foreground and once as a background job. Owns what holds for every row, whatever it says: its facts, nothing of the
 //! machine in a text, and the same diagnostics both ways. The texts themselves are pinned by the table.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use jsonrpc_fake_runtime::Prepared;
@@ -16,7 +17,7 @@ use super::wedge::{Wedge, Wedged};
 use crate::support::{fake_program, file};
 
 /// The loud bound of playing a row once.
-const BOUND: Duration = Duration::from_secs(40);
+pub(super) const BOUND: Duration = Duration::from_secs(40);
 
 /// The most bytes that a diagnostic may have.
 const MAX_DIAGNOSTIC_BYTES: usize = 4096;
@@ -43,7 +44,7 @@ impl Row {
         }
     }
 
-    async fn in_time<T>(&self, playing: impl Future<Output = T>) -> T {
+    pub(super) async fn in_time<T>(&self, playing: impl Future<Output = T>) -> T {
         let played = tokio::time::timeout(BOUND, playing).await;
         played.unwrap_or_else(|_| panic!("row {:?}: still going on after {BOUND:?}", self.name))
     }
@@ -148,18 +149,18 @@ fn told(outcome: &Outcome) -> Vec<String> {
 }
 
 /// Everything that a row needs to be played once.
-struct Scene<'a> {
+pub(super) struct Scene<'a> {
     row: &'a Row,
     prepared: Prepared,
     wedge: Option<(Wedged, Wedge)>,
     /// Set once the process hangs.
     hanging: std::sync::OnceLock<u32>,
     tool: SubagentTool,
-    _deployment: Deployment,
+    deployment: Deployment,
 }
 
 impl<'a> Scene<'a> {
-    fn of(row: &'a Row, kind: &str) -> Self {
+    pub(super) fn of(row: &'a Row, kind: &str) -> Self {
         let prepared = Prepared::in_temp_dir(&row.script).unwrap();
         let wedge = row.wedged.map(|wedged| (wedged, Wedge::locked()));
         let mut command = match &row.program {
@@ -183,20 +184,28 @@ impl<'a> Scene<'a> {
             wedge,
             hanging: std::sync::OnceLock::new(),
             tool: tool(&deployment, "subagent"),
-            _deployment: deployment,
+            deployment,
         }
     }
 
-    fn context(&self) -> Context {
-        let cwd = match &self.row.session {
+    pub(super) fn deployment(&self) -> &Deployment {
+        &self.deployment
+    }
+
+    /// The session's directory.
+    pub(super) fn cwd(&self) -> Option<PathBuf> {
+        match &self.row.session {
             Session::InDir => Some(self.prepared.dir().to_owned()),
             Session::Nowhere => None,
             Session::At(path) if path.starts_with(".") => Some(path.clone()),
             Session::At(path) => Some(self.prepared.dir().join(path)),
-        };
+        }
+    }
+
+    fn context(&self) -> Context {
         let parent = Parent {
             session_id: "parent".to_owned(),
-            cwd,
+            cwd: self.cwd(),
             depth: 0,
         };
         let context = Context {
@@ -210,7 +219,7 @@ impl<'a> Scene<'a> {
     }
 
     /// Waits for `playing`; meanwhile cancels it when its time has come, and looks after what hangs.
-    async fn play<T>(&self, playing: impl Future<Output = T>, cancel: impl FnOnce()) -> T {
+    pub(super) async fn play<T>(&self, playing: impl Future<Output = T>, cancel: impl FnOnce()) -> T {
         let cancelling = async {
             if self.row.cancel == Cancel::AtTheSign {
                 file(&self.prepared.dir().join(SIGN)).await;
@@ -228,7 +237,7 @@ impl<'a> Scene<'a> {
     }
 
     /// Ends what hangs, and checks that nothing of the machine is in the text.
-    async fn finish(self, text: &str) {
+    pub(super) async fn finish(self, text: &str) {
         for place in [self.prepared.dir(), &std::env::temp_dir()] {
             assert!(
                 !text.contains(place.to_str().unwrap()),

@@ -1,6 +1,7 @@
 //! The rows in the documentation: made of the snapshots, between two marks in `docs/diagnostics.md`. Owns their form, and
 //! that they are written only when that is asked for by name.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,10 +25,7 @@ fn the_documentation_shows_every_row_as_it_is_pinned() {
     let page = fs::read_to_string(&path).unwrap();
     let mut expected = page.clone();
     for table in TABLES {
-        let snapshots = ["foreground", "background"].map(|mode| {
-            let name = format!("tests/agents/snapshots/{table}_{mode}.snap");
-            fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).ok()
-        });
+        let snapshots = ["foreground", "background"].map(|mode| snapshot(table, mode));
         // A table whose texts are only proposed so far has no rows before they are accepted.
         let rows = match &snapshots {
             [Some(foreground), Some(background)] => rendered(&rows(foreground), &rows(background)),
@@ -46,6 +44,20 @@ fn the_documentation_shows_every_row_as_it_is_pinned() {
         "the rows in docs/diagnostics.md are not as pinned, first at {differing:?}; \
          `cargo xtask snapshots --accept` writes them"
     );
+}
+
+/// The pinned texts of one table and one way of delegating, by row.
+pub(super) fn pinned(table: &str, mode: &str) -> BTreeMap<String, String> {
+    let file = snapshot(table, mode).expect("the texts are pinned");
+    let rows = rows(&file);
+    rows.iter()
+        .map(|row| (row.name.to_owned(), row.text.to_owned()))
+        .collect()
+}
+
+fn snapshot(table: &str, mode: &str) -> Option<String> {
+    let name = format!("tests/agents/snapshots/{table}_{mode}.snap");
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).ok()
 }
 
 fn root() -> PathBuf {
