@@ -26,6 +26,7 @@ mod mcp;
 mod output;
 mod progress;
 mod prompt;
+mod reader;
 mod report;
 mod run;
 mod signals;

@@ -9,7 +9,7 @@ use crate::depth::Depth;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::signals::Signals;
-use crate::{deployment, run, thread};
+use crate::{deployment, reader, run, thread};
 
 /// For stdin, for stdout, and one that is not taken by either.
 const POOL_THREADS: usize = 3;
@@ -36,8 +36,9 @@ pub(crate) async fn mcp(args: McpArgs) -> Result<Exit, CliError> {
         what: "the threads for stdin and stdout could not be started",
         source,
     })?;
+    let stop = reader::gone_or(&signals.cancel());
     let outcome = server
-        .serve(tokio::io::stdin(), tokio::io::stdout(), signals.cancel())
+        .serve(tokio::io::stdin(), tokio::io::stdout(), stop)
         .await;
     server.shutdown().await;
     match signals.first() {

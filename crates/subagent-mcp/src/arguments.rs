@@ -123,7 +123,8 @@ fn kind_of_type(name: &str) -> &'static str {
     }
 }
 
-fn kind_of(value: &Value) -> &'static str {
+/// What a value is, in a few words.
+pub(crate) fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "true or false",

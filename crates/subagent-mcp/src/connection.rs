@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ErrorData, Implementation, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult, ErrorCode,
+    ErrorData, Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer};
 use subagent_seam::RunId;
@@ -16,11 +16,11 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::MAX_CALLS;
 use crate::output::Reply;
 use crate::roots::Roots;
 use crate::server::Shared;
 use crate::watched::Watched;
+use crate::{MAX_CALLS, malformed};
 
 /// A connection. Clones are handles of the same one.
 #[derive(Clone, Debug)]
@@ -122,7 +122,25 @@ impl ServerHandler for Connection {
             tracing::error!(%error, "a call was abandoned");
             Reply::failed(&"the call was abandoned before it was done")
         });
-        Ok(reply.into())
+        Ok(CallToolResult::from(reply).into())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        if request.method != malformed::CALL {
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None));
+        }
+        // A call that could not be read as one. A model made it, so a model has to be told.
+        let fault = malformed::fault(request.params.as_ref());
+        let mut result = CallToolResult::from(Reply::failed(&fault));
+        // Clients of older versions do not know it, and nobody takes it out here; for the others it goes without saying.
+        result.result_type = None;
+        serde_json::to_value(result)
+            .map(CustomResult::new)
+            .map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }
 
     async fn on_roots_list_changed(&self, _: NotificationContext<RoleServer>) {

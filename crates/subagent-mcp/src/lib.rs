@@ -33,6 +33,7 @@ mod connection;
 mod directory;
 mod error;
 mod input;
+mod malformed;
 mod output;
 mod progress;
 mod roots;

@@ -1,7 +1,7 @@
 //! What the tools answer, as types: the structured half of a result, and the result itself. Owns the shapes; every text
 //! comes from [`subagent_tool`].
 
-use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
+use rmcp::model::{CallToolResult, ContentBlock};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -123,15 +123,15 @@ impl Reply {
     }
 }
 
-impl From<Reply> for CallToolResponse {
+impl From<Reply> for CallToolResult {
     fn from(reply: Reply) -> Self {
         match reply {
             Reply::Done { text, structured } => {
-                let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+                let mut result = Self::success(vec![ContentBlock::text(text)]);
                 result.structured_content = Some(structured);
-                result.into()
+                result
             }
-            Reply::Failed { text } => CallToolResult::error(vec![ContentBlock::text(text)]).into(),
+            Reply::Failed { text } => Self::error(vec![ContentBlock::text(text)]),
         }
     }
 }

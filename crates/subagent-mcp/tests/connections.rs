@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ErrorData, Implementation,
-    ListRootsResult, Root,
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ClientRequest,
+    ErrorData, Implementation, ListRootsResult, ProgressNotificationParam, Root,
 };
-use rmcp::service::{RequestContext, RoleClient, RunningService};
+use rmcp::service::{NotificationContext, PeerRequestOptions, RequestContext, RoleClient, RunningService};
 use rmcp::{ClientHandler, ServiceExt as _};
 use serde_json::{Value, json};
 use subagent_mcp::{MAX_CALLS, ServeError, Server, ServerOptions};
@@ -134,6 +134,9 @@ async fn eventually(condition: impl Fn() -> bool) {
 struct Client {
     roots: Arc<Mutex<Vec<&'static str>>>,
     asked: Arc<AtomicUsize>,
+    /// Whether it never tells its roots.
+    silent: bool,
+    progress: Arc<Mutex<Vec<ProgressNotificationParam>>>,
 }
 
 impl ClientHandler for Client {
@@ -144,6 +147,9 @@ impl ClientHandler for Client {
 
     async fn list_roots(&self, _: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
         self.asked.fetch_add(1, Ordering::SeqCst);
+        if self.silent {
+            std::future::pending::<()>().await;
+        }
         let roots = self
             .roots
             .lock()
@@ -152,6 +158,10 @@ impl ClientHandler for Client {
             .map(|uri| Root::new(*uri))
             .collect();
         Ok(ListRootsResult::new(roots))
+    }
+
+    async fn on_progress(&self, told: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        self.progress.lock().unwrap().push(told);
     }
 }
 
@@ -225,6 +235,30 @@ async fn a_client_is_asked_for_its_roots_once_and_again_when_they_change() {
     let changed = async { while text(&client, "subagent", task("where", false)).await != "/start" {} };
     timeout(SOON, changed).await.expect("the change is heeded");
     assert_eq!(asked.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn progress_is_told_while_the_client_keeps_its_roots_to_itself() {
+    let host = Host::new();
+    let client = Client {
+        silent: true,
+        ..Client::default()
+    };
+    let progress = Arc::clone(&client.progress);
+    let (client, serving) = host.connect(client).await;
+    let request =
+        ClientRequest::CallToolRequest(CallToolRequest::new(call("subagent", &task("where", false))));
+    let options = PeerRequestOptions::no_options();
+    let calling = client.send_cancellable_request(request, options).await.unwrap();
+    eventually(|| !progress.lock().unwrap().is_empty()).await;
+    {
+        let told = progress.lock().unwrap();
+        assert!(told[0].progress < 2.0, "{told:?}");
+        assert_eq!(told[0].message.as_deref(), Some("start, 0 bytes received"));
+    }
+    calling.cancel(None).await.unwrap();
+    client.cancel().await.unwrap();
+    timeout(SOON, serving).await.unwrap().unwrap().unwrap();
 }
 
 #[tokio::test]

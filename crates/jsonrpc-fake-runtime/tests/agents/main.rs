@@ -93,7 +93,13 @@ mod lifecycle_host;
 #[cfg(target_os = "linux")]
 mod mcp_calls;
 #[cfg(target_os = "linux")]
+mod mcp_canary;
+#[cfg(target_os = "linux")]
 mod mcp_endings;
+#[cfg(target_os = "linux")]
+mod mcp_limit;
+#[cfg(target_os = "linux")]
+mod mcp_raw;
 #[cfg(target_os = "linux")]
 mod mcp_session;
 #[cfg(target_os = "linux")]

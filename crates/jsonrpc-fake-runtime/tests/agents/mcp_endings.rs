@@ -186,6 +186,35 @@ async fn progress_is_told_within_two_seconds_and_every_two_from_then_on() {
     }
 }
 
+#[tokio::test]
+async fn waiting_for_a_job_tells_how_far_the_job_is() {
+    let place = Place::new();
+    let script = Script::acp()
+        .prompted()
+        .chunk("partial")
+        .wait_for_file("go")
+        .end_turn();
+    let client = Client::default();
+    let told = client.progress.clone();
+    let config = place.entry("agent", &script, "");
+    let served = serve_to(&place, &config, client, ClientLifecycleMode::Initialize, &[]).await;
+    served.call("subagent", background("long")).await;
+    let waiting = serde_json::json!({"job_id": "subagent-1", "wait": true});
+    let call = served.begin("job_output", waiting).await;
+    eventually("progress is told", || !told.lock().unwrap().is_empty()).await;
+    place.write("work/go", "");
+    let read = answer(call).await.unwrap();
+    assert_eq!(seen(&read).0, "partial\n[status: completed]");
+    served.close().await;
+
+    let told = told.lock().unwrap();
+    let message = told[0].1.message.as_deref().unwrap();
+    let bytes = message
+        .strip_prefix("prompt, ")
+        .and_then(|rest| rest.strip_suffix(" bytes received"));
+    assert!(bytes.unwrap().parse::<u64>().unwrap() > 0, "{message}");
+}
+
 mod heavy {
     use super::*;
 

@@ -1,15 +1,15 @@
-//! The directory of a session over MCP, and what of the host a client can see: the first and nothing else.
+//! The session of a connection over MCP: its directory, its jobs, its depth.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 
+use jsonrpc_fake_runtime::Script;
 use jsonrpc_fake_runtime::acp::AcpSteps as _;
-use jsonrpc_fake_runtime::{Protocol, Script, scenarios};
 use rmcp::service::ClientLifecycleMode;
 use serde_json::json;
 
 use crate::command_support::Place;
-use crate::mcp_support::{Client, background, seen, serve, serve_to, tool_entry};
+use crate::mcp_support::{Client, background, seen, serve, serve_to};
 
 fn echo_cwd() -> Script {
     Script::acp()
@@ -96,57 +96,6 @@ async fn a_session_without_a_usable_directory_is_the_providers_finding() {
         "Error: subagent-acp: Subagent failure (provider: ACP; stage: initialize; category: configuration)";
     assert_eq!(seen(&answered), (text.to_owned(), true));
     served.close().await;
-}
-
-/// In everything that a child controls.
-const CHILD: &str = "ChildCanary-93ab";
-/// In what the host knows and a client need not: the environment, the directory, the arguments.
-const HOST: &str = "HostCanary_5d1c";
-
-#[tokio::test]
-async fn a_canary_never_reaches_a_client() {
-    let place = Place::new();
-    fs::create_dir(place.path(HOST)).unwrap();
-    let root = place.path(HOST);
-    let mut config = String::new();
-    let mut tools = Vec::new();
-    for scenario in scenarios(Protocol::Acp) {
-        let name = scenario.name();
-        if !(name.starts_with("canary-error-at-") || name.starts_with("canary-exit-at-")) {
-            continue;
-        }
-        let mut words = place.fake(name, &scenario.script().var("canary", CHILD));
-        words.extend(["--".to_owned(), HOST.to_owned()]);
-        config += &place_entry(name, &words);
-        config += &tool_entry(name);
-        tools.push(name.to_owned());
-    }
-    assert_eq!(tools.len(), 4 + 6);
-    let client = Client::with_roots([root.as_path()]);
-    let served = serve_to(&place, &config, client, ClientLifecycleMode::Initialize, &[]).await;
-    for (number, tool) in tools.iter().enumerate() {
-        let result = served.call(tool, anywhere()).await;
-        let started = served.call(tool, background("where?")).await;
-        let job = format!("subagent-{}", number + 1);
-        let read = served
-            .call("job_output", json!({"job_id": job, "wait": true}))
-            .await;
-        let listed = served.call("job_list", json!({})).await;
-        assert_ne!(seen(&result).0, "", "{tool}");
-        let visible = serde_json::to_string(&[result, started, read, listed])
-            .unwrap()
-            .to_lowercase();
-        for canary in [CHILD, HOST] {
-            for part in canary.to_lowercase().split(['-', '_']) {
-                assert!(!visible.contains(part), "{tool}: {part:?} in {visible}");
-            }
-        }
-    }
-    served.close().await;
-}
-
-fn place_entry(name: &str, words: &[String]) -> String {
-    Place::entry_of(name, words, &format!("    env: {{ {HOST}: {HOST} }}\n"))
 }
 
 #[tokio::test]
