@@ -5,6 +5,7 @@ mod bench;
 mod ci;
 mod console;
 mod fuzz;
+mod interop;
 mod runner;
 mod snapshots;
 mod soak;
@@ -64,6 +65,14 @@ enum Command {
         /// Show the targets, and run none.
         #[arg(long, conflicts_with_all = ["target", "seconds"])]
         list: bool,
+    },
+    /// Drives `subagent mcp` with the official Python SDK of the protocol; skipped if that is not installed.
+    ///
+    /// `INTEROP_PYTHON` names the interpreter that has it, `python3` otherwise.
+    Interop {
+        /// Fail if the SDK is not installed.
+        #[arg(long)]
+        require: bool,
     },
     /// Runs the benchmark against the hand-written floor, and prints the ratio.
     Bench {
@@ -126,6 +135,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Tidy => tidy::run(&workspace)?,
         Command::Fuzz { list: true, .. } => fuzz::list(),
         Command::Fuzz { target, seconds, .. } => fuzz::run(&workspace, &target.unwrap_or_default(), seconds)?,
+        Command::Interop { require } => interop::run(&workspace, require)?,
         Command::Bench { arguments } => bench::run(&workspace, &arguments)?,
         Command::Soak(options) => soak::run(&workspace, &options)?,
     }

@@ -1,4 +1,4 @@
-//! Another program that a developer command runs: cargo, git. The only place of this crate that starts a process.
+//! Another program that a developer command runs: cargo, git, python. The only place of this crate that starts a process.
 //! It decides nothing about which program is needed when.
 
 use std::ffi::OsString;
@@ -36,9 +36,15 @@ impl Tool {
         Self::new("git".into(), "git", root)
     }
 
+    /// A Python interpreter, in the root of the workspace.
+    pub(crate) fn python(interpreter: OsString, root: &Path) -> Self {
+        let shown = interpreter.to_string_lossy().into_owned();
+        Self::new(interpreter, &shown, root)
+    }
+
     #[expect(
         clippy::disallowed_methods,
-        reason = "developer commands run cargo and git; the product's one spawn function is for agents"
+        reason = "developer commands run cargo, git and python; the product's one spawn function is for agents"
     )]
     fn new(program: OsString, shown: &str, directory: &Path) -> Self {
         let mut command = Command::new(program);
