@@ -37,9 +37,7 @@ pub(crate) async fn mcp(args: McpArgs) -> Result<Exit, CliError> {
         source,
     })?;
     let stop = reader::gone_or(&signals.cancel());
-    let outcome = server
-        .serve(tokio::io::stdin(), tokio::io::stdout(), stop)
-        .await;
+    let outcome = server.serve(tokio::io::stdin(), tokio::io::stdout(), stop).await;
     server.shutdown().await;
     match signals.first() {
         Some(signal) => Ok(Exit::Stopped(signal)),
