@@ -36,5 +36,9 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<()> {
         .args(["bench", "--package", PACKAGE, "--bench", BENCH, "--"])
         .args(words)
         .env("TMPDIR", &place)
+        // A free block of a large size goes back to the system at once: otherwise glibc keeps as much as the largest
+        // frames have ever taken, and its memory at rest tells little about ours.
+        .env("MALLOC_MMAP_THRESHOLD_", "131072")
+        .env("MALLOC_TRIM_THRESHOLD_", "131072")
         .run()
 }

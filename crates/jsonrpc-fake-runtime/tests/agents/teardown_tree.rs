@@ -166,6 +166,31 @@ async fn dropping_a_start_in_the_middle_of_its_handshake_kills_the_child() {
     .await;
 }
 
+#[tokio::test]
+async fn dropping_a_start_in_the_middle_of_its_rollback_kills_what_the_child_has_left() {
+    let grandchild = Descendant::new("grandchild").ignores_sigterm();
+    let script = Script::acp()
+        .step(note_pid())
+        .spawn(grandchild)
+        .initialize()
+        .expect("session/new")
+        .exit(3);
+    let agent = patient(&script).with(|config| config.dispose_grace = Duration::from_mins(1));
+    let provider = agent.provider();
+    let mut start = provider.start(agent.request("do it"));
+    tokio::select! {
+        _ = &mut start => panic!("the rollback cannot have ended"),
+        () = async {
+            let child = agent.pid("pid").await;
+            eventually("the child is reaped", || !Path::new(&format!("/proc/{child}")).exists()).await;
+        } => {}
+    }
+    let grandchild = agent.pid("grandchild").await;
+    assert!(is_alive(grandchild));
+    drop(start);
+    eventually("the grandchild is gone", || !is_alive(grandchild)).await;
+}
+
 #[test]
 fn a_runtime_that_is_shut_down_in_the_middle_of_a_run_kills_the_child_and_nobody_waits_for_ever() {
     let agent = patient(&stubborn().prompted().chunk("partial").touch("prompted"));

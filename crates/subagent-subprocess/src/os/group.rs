@@ -2,6 +2,7 @@
 //! before each signal that its number still means the same group.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -11,31 +12,47 @@ use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// The rest of a group.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Remnant(pub(crate) Pid);
+#[derive(Debug)]
+pub(crate) struct Remnant {
+    group: Pid,
+    /// Whether it was found gone once: from then on its number may mean somebody else.
+    gone: AtomicBool,
+}
 
 impl Remnant {
-    /// Whether any living process is left. One system call when nothing is, which is the rule.
-    pub(crate) fn is_left(self) -> bool {
-        match test_kill_process_group(self.0) {
-            Err(Errno::SRCH) => false,
-            Ok(()) | Err(_) => has_living_member(self.0),
+    pub(crate) fn new(group: Pid) -> Self {
+        Self {
+            group,
+            gone: AtomicBool::new(false),
         }
     }
 
+    /// Whether any living process is left. One system call when nothing is, which is the rule, and none ever after.
+    pub(crate) fn is_left(&self) -> bool {
+        if self.gone.load(Ordering::Relaxed) {
+            return false;
+        }
+        let left = match test_kill_process_group(self.group) {
+            Err(Errno::SRCH) => false,
+            Ok(()) | Err(_) => has_living_member(self.group),
+        };
+        self.gone.store(!left, Ordering::Relaxed);
+        left
+    }
+
     /// Waits until nothing is left. Cancel-safe. Unbounded.
-    pub(crate) async fn gone(self) {
+    pub(crate) async fn gone(&self) {
         while self.is_left() {
             tokio::time::sleep(LOOK_AGAIN).await;
         }
     }
 
     /// Signals whatever is left, if anything is.
-    pub(crate) fn signal(self, signal: Signal) -> io::Result<()> {
+    pub(crate) fn signal(&self, signal: Signal) -> io::Result<()> {
         if !self.is_left() {
             return Ok(());
         }
-        match kill_process_group(self.0, signal) {
+        match kill_process_group(self.group, signal) {
             Ok(()) | Err(Errno::SRCH) => Ok(()),
             Err(error) => Err(error.into()),
         }
@@ -77,6 +94,6 @@ mod tests {
         // The number of this very process: if it leads its group, the number means a living leader; else no such group
         // exists.
         let own = rustix::process::getpid();
-        assert!(!Remnant(own).is_left());
+        assert!(!Remnant::new(own).is_left());
     }
 }

@@ -16,6 +16,8 @@ use crate::{Error, ExitFacts};
 #[derive(Debug)]
 pub(crate) struct Leader {
     process: Process,
+    /// What is left of the group once the process has been reaped.
+    rest: Remnant,
 }
 
 impl Leader {
@@ -23,8 +25,10 @@ impl Leader {
     pub(crate) fn spawn(mut command: Command) -> io::Result<(Self, Pipes)> {
         let mut child = command.spawn()?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let process = Process::new(child);
         let leader = Self {
-            process: Process::new(child),
+            rest: Remnant::new(process.pid()),
+            process,
         };
         match pipes {
             (Some(stdin), Some(stdout), Some(stderr)) => Ok((leader, (stdin, stdout, stderr))),
@@ -50,7 +54,7 @@ impl Leader {
     pub(crate) fn strike(&self, blow: Blow) -> Result<(), Error> {
         let sent = match &*self.process.unreaped() {
             Some(_) => self.strike_unreaped(blow.signal()),
-            None => Remnant(self.process.pid()).signal(blow.signal()),
+            None => self.rest.signal(blow.signal()),
         };
         sent.map_err(|source| Error::Signal {
             signal: blow.signal_name(),
@@ -69,12 +73,12 @@ impl Leader {
 
     /// Whether anything of the group is left. Only after [`reap`](Self::reap): before, the leader itself is.
     pub(crate) fn rest_is_left(&self) -> bool {
-        Remnant(self.process.pid()).is_left()
+        self.rest.is_left()
     }
 
     /// Waits until nothing of the group is left. Cancel-safe. Unbounded.
     pub(crate) async fn rest_gone(&self) {
-        Remnant(self.process.pid()).gone().await;
+        self.rest.gone().await;
     }
 
     /// The same without a descriptor for its exit, as where a sandbox forbids one.
@@ -108,6 +112,8 @@ impl Drop for Leader {
     fn drop(&mut self) {
         let ended = self.exit_facts().is_some();
         let Some(mut child) = self.process.unreaped().take() else {
+            // In the middle of a walk that had come to the rest. A failed signal can be told to nobody any more.
+            let _ = self.rest.signal(Signal::KILL);
             return;
         };
         let _ = self.strike_unreaped(Signal::KILL);

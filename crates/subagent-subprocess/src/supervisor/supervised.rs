@@ -158,14 +158,14 @@ impl Supervised {
         match self.proof() {
             None => true,
             Some(true) => false,
-            Some(false) => Remnant(self.agent).is_left(),
+            Some(false) => Remnant::new(self.agent).is_left(),
         }
     }
 
     /// Waits until nothing is left. Cancel-safe. Unbounded.
     pub(crate) async fn rest_gone(&self) {
         if self.supervisor.exited().await.code != Some(NOBODY_LEFT) {
-            Remnant(self.agent).gone().await;
+            Remnant::new(self.agent).gone().await;
         }
     }
 
@@ -229,7 +229,7 @@ impl Supervised {
             .as_ref()
             .is_none_or(|agent| pidfd_send_signal(agent.get_ref(), Signal::CONT).is_err());
         if agent_is_reaped {
-            return Remnant(self.agent).signal(blow.signal());
+            return Remnant::new(self.agent).signal(blow.signal());
         }
         match kill_process_group(self.agent, blow.signal()) {
             Ok(()) | Err(Errno::SRCH) => Ok(()),
