@@ -10,7 +10,15 @@ use jsonrpc_fake_runtime::{Protocol, Script, scenarios};
 use subagent_acp::PermissionPolicy;
 use subagent_tool::Outcome;
 
+use crate::custody::both_ways;
 use crate::support::FakeAgent;
+
+both_ways! {
+    one thread:
+        the_agents_own_message_is_shown_and_goes_nowhere_else,
+        a_start_that_never_reached_a_child_shows_nothing_of_the_host,
+        a_teardown_that_fails_shows_nothing_either;
+}
 
 /// In everything that a child controls.
 const CHILD: &str = "ChildCanary-93ab";
@@ -113,8 +121,13 @@ fn assert_host_knows(what: &str, raw: Raw, reports: &[String]) {
 
 mod heavy {
     use super::*;
+    use crate::custody::both_ways;
 
-    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    both_ways! {
+        threads:
+            a_canary_reaches_the_host_and_never_a_parent;
+    }
+
     async fn a_canary_reaches_the_host_and_never_a_parent() {
         let mut playing = Vec::new();
         for scenario in scenarios(Protocol::Acp) {
@@ -149,7 +162,6 @@ mod heavy {
     }
 }
 
-#[tokio::test]
 async fn the_agents_own_message_is_shown_and_goes_nowhere_else() {
     let prompted = || Script::acp().prompted().chunk("{canary}");
     let answered = surrounded(prompted().end_turn()).delegate(HOST).await;
@@ -174,7 +186,6 @@ async fn the_agents_own_message_is_shown_and_goes_nowhere_else() {
     }
 }
 
-#[tokio::test]
 async fn a_start_that_never_reached_a_child_shows_nothing_of_the_host() {
     let no_directory = surrounded(Script::acp());
     let gone = no_directory.dir().join(HOST).join("gone");
@@ -193,7 +204,6 @@ async fn a_start_that_never_reached_a_child_shows_nothing_of_the_host() {
 }
 
 #[cfg(target_os = "linux")]
-#[tokio::test]
 async fn a_teardown_that_fails_shows_nothing_either() {
     use crate::acp_table::wedge::{Wedge, Wedged, after_hanging};
 

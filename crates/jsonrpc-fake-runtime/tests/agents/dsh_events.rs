@@ -5,9 +5,19 @@ use jsonrpc_fake_runtime::dsh_sdk::DshSdkSteps as _;
 use serde_json::json;
 use subagent_seam::{StopReason, text_of};
 
+use crate::custody::both_ways;
 use crate::dsh_support::FakeRuntime;
 
-#[tokio::test(flavor = "multi_thread")]
+both_ways! {
+    one thread:
+        the_idle_of_a_child_session_does_not_end_the_run,
+        a_run_without_its_mark_goes_on_until_its_deadline,
+        the_frames_of_a_run_are_those_of_the_protocol,
+        the_last_words_of_a_child_that_no_longer_listens_are_folded;
+    threads:
+        only_the_own_activity_contributes;
+}
+
 async fn only_the_own_activity_contributes() {
     for name in [
         "mark-after-receipt",
@@ -39,7 +49,6 @@ async fn only_the_own_activity_contributes() {
     }
 }
 
-#[tokio::test]
 async fn the_idle_of_a_child_session_does_not_end_the_run() {
     let child = json!({"sessionId": "session-child", "status": "idle"});
     let script = Script::dsh_sdk()
@@ -65,7 +74,6 @@ async fn the_idle_of_a_child_session_does_not_end_the_run() {
     run.dispose().await.unwrap();
 }
 
-#[tokio::test]
 async fn a_run_without_its_mark_goes_on_until_its_deadline() {
     let runtime = FakeRuntime::scenario("mark-never").with(|config| {
         config.idle_timeout = Some(std::time::Duration::from_millis(200));
@@ -78,7 +86,6 @@ async fn a_run_without_its_mark_goes_on_until_its_deadline() {
     );
 }
 
-#[tokio::test]
 async fn the_frames_of_a_run_are_those_of_the_protocol() {
     let runtime = FakeRuntime::scenario("ok").with(|config| config.max_tokens = Some(4096));
     runtime.delegate("what to do").await;
@@ -102,7 +109,6 @@ async fn the_frames_of_a_run_are_those_of_the_protocol() {
     );
 }
 
-#[tokio::test]
 async fn the_last_words_of_a_child_that_no_longer_listens_are_folded() {
     // The answer to its own question cannot be written, so the conversation is over before the child is.
     let script = Script::dsh_sdk()

@@ -6,8 +6,27 @@ use jsonrpc_fake_runtime::dsh_sdk::DshSdkSteps as _;
 use jsonrpc_fake_runtime::{Script, Step};
 use subagent_seam::{Provider as _, StopReason, Urgency, text_of};
 
+use crate::custody::both_ways;
 use crate::dsh_support::FakeRuntime;
 use crate::support::{SOON, is_alive, note_pid};
+
+both_ways! {
+    one thread:
+        a_cancelled_run_settles_at_once_keeps_its_output_and_is_shut_down,
+        dispose_cancels_a_run_and_is_shared,
+        what_waits_in_the_pipe_when_a_run_is_cut_short_is_kept,
+        a_result_that_stands_is_not_rewritten,
+        an_idle_deadline_keeps_the_partial_output,
+        a_run_deadline_ends_a_child_that_never_falls_silent,
+        every_frame_restarts_the_idle_deadline,
+        a_silent_start_ends_at_its_deadline_and_leaves_nothing_behind,
+        a_shutdown_without_an_answer_costs_its_own_bound_alone,
+        no_shutdown_is_sent_once_the_transport_is_closed,
+        an_impatient_end_waits_for_nothing,
+        the_last_handle_takes_the_child_with_it;
+    threads:
+        whatever_becomes_of_a_shutdown_the_answer_stands_and_the_child_is_gone;
+}
 
 /// Far below every window that is meant not to be waited for.
 const AT_ONCE: Duration = Duration::from_secs(4);
@@ -31,7 +50,6 @@ async fn heard(run: &subagent_seam::Progress) {
     crate::support::eventually("the streamed text was read", || run.received_bytes() > 900).await;
 }
 
-#[tokio::test]
 async fn a_cancelled_run_settles_at_once_keeps_its_output_and_is_shut_down() {
     let runtime = FakeRuntime::running(&halfway());
     let request = runtime.request("do it");
@@ -52,7 +70,6 @@ async fn a_cancelled_run_settles_at_once_keeps_its_output_and_is_shut_down() {
     assert!(runtime.host_reports().is_empty());
 }
 
-#[tokio::test]
 async fn dispose_cancels_a_run_and_is_shared() {
     let runtime = FakeRuntime::running(&halfway());
     let run = runtime.start("do it").await.unwrap();
@@ -63,7 +80,6 @@ async fn dispose_cancels_a_run_and_is_shared() {
     assert!(!is_alive(runtime.pid("pid").await));
 }
 
-#[tokio::test]
 async fn what_waits_in_the_pipe_when_a_run_is_cut_short_is_kept() {
     // One thread: while the test looks at the file and cancels, nobody reads the pipe.
     for dispose in [false, true] {
@@ -104,7 +120,6 @@ async fn what_waits_in_the_pipe_when_a_run_is_cut_short_is_kept() {
     }
 }
 
-#[tokio::test]
 async fn a_result_that_stands_is_not_rewritten() {
     let runtime = FakeRuntime::scenario("end-error");
     let (run, cancel) = runtime.start_cancellable("do it").await;
@@ -119,7 +134,6 @@ async fn a_result_that_stands_is_not_rewritten() {
     );
 }
 
-#[tokio::test]
 async fn an_idle_deadline_keeps_the_partial_output() {
     let runtime = FakeRuntime::running(&halfway()).with(|config| {
         config.idle_timeout = Some(Duration::from_millis(400));
@@ -139,7 +153,6 @@ async fn an_idle_deadline_keeps_the_partial_output() {
     assert_eq!(runtime.methods(), ["initialize", "session/prompt", "shutdown"]);
 }
 
-#[tokio::test]
 async fn a_run_deadline_ends_a_child_that_never_falls_silent() {
     let script = Script::dsh_sdk()
         .accepted()
@@ -159,7 +172,6 @@ async fn a_run_deadline_ends_a_child_that_never_falls_silent() {
     assert!(outcome.dispose_error.is_none());
 }
 
-#[tokio::test]
 async fn every_frame_restarts_the_idle_deadline() {
     let runtime = FakeRuntime::scenario("ticking").with(|config| {
         config.idle_timeout = Some(Duration::from_millis(1500));
@@ -170,7 +182,6 @@ async fn every_frame_restarts_the_idle_deadline() {
     assert!(outcome.timings.run.unwrap() >= Duration::from_millis(1900));
 }
 
-#[tokio::test]
 async fn a_silent_start_ends_at_its_deadline_and_leaves_nothing_behind() {
     let script = Script::dsh_sdk().step(note_pid()).expect("initialize");
     let runtime = FakeRuntime::running(&script).with(|config| {
@@ -193,7 +204,6 @@ async fn a_silent_start_ends_at_its_deadline_and_leaves_nothing_behind() {
     );
 }
 
-#[tokio::test]
 async fn a_shutdown_without_an_answer_costs_its_own_bound_alone() {
     let script = Script::dsh_sdk()
         .step(note_pid())
@@ -213,7 +223,6 @@ async fn a_shutdown_without_an_answer_costs_its_own_bound_alone() {
     assert!(runtime.host_reports().is_empty(), "{:?}", runtime.host_reports());
 }
 
-#[tokio::test(flavor = "multi_thread")]
 async fn whatever_becomes_of_a_shutdown_the_answer_stands_and_the_child_is_gone() {
     for name in [
         "shutdown-slow",
@@ -248,7 +257,6 @@ async fn whatever_becomes_of_a_shutdown_the_answer_stands_and_the_child_is_gone(
     }
 }
 
-#[tokio::test]
 async fn no_shutdown_is_sent_once_the_transport_is_closed() {
     let runtime = FakeRuntime::scenario("closed-stdout-at-mid-prompt");
     let outcome = runtime.delegate("do it").await;
@@ -256,7 +264,6 @@ async fn no_shutdown_is_sent_once_the_transport_is_closed() {
     assert_eq!(runtime.methods(), ["initialize", "session/prompt"]);
 }
 
-#[tokio::test]
 async fn an_impatient_end_waits_for_nothing() {
     let script = Script::dsh_sdk()
         .ignore_eof()
@@ -282,7 +289,6 @@ async fn an_impatient_end_waits_for_nothing() {
     assert!(!is_alive(runtime.pid("pid").await));
 }
 
-#[tokio::test]
 async fn the_last_handle_takes_the_child_with_it() {
     let runtime = FakeRuntime::running(&halfway().ignore_eof().ignore_sigterm().hang());
     let run = runtime.start("do it").await.unwrap();

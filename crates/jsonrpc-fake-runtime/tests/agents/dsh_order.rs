@@ -6,7 +6,15 @@ mod heavy {
     use jsonrpc_fake_runtime::dsh_sdk::DshSdkSteps as _;
     use tokio::task::JoinSet;
 
+    use crate::custody::both_ways;
     use crate::dsh_support::FakeRuntime;
+
+    both_ways! {
+        threads:
+            a_receipt_before_the_activity_is_always_complete,
+            a_receipt_after_the_activity_is_always_complete,
+            an_answer_right_before_the_exit_is_always_complete;
+    }
 
     const RUNS: usize = 200;
     const AT_ONCE: usize = 20;
@@ -30,7 +38,6 @@ mod heavy {
         }
     }
 
-    #[tokio::test(flavor = "multi_thread")]
     async fn a_receipt_before_the_activity_is_always_complete() {
         always_complete(|s| {
             s.receipt()
@@ -43,7 +50,6 @@ mod heavy {
         .await;
     }
 
-    #[tokio::test(flavor = "multi_thread")]
     async fn a_receipt_after_the_activity_is_always_complete() {
         always_complete(|s| {
             s.mark()
@@ -55,7 +61,6 @@ mod heavy {
         .await;
     }
 
-    #[tokio::test(flavor = "multi_thread")]
     async fn an_answer_right_before_the_exit_is_always_complete() {
         always_complete(|s| {
             s.together(|s| s.mark().delta("hello, ").receipt().delta("you").completed())

@@ -5,7 +5,19 @@ use jsonrpc_fake_runtime::Script;
 use jsonrpc_fake_runtime::dsh_sdk::DshSdkSteps as _;
 use subagent_seam::StopReason;
 
+use crate::custody::both_ways;
 use crate::dsh_support::FakeRuntime;
+
+both_ways! {
+    one thread:
+        a_request_of_the_runtime_is_turned_down_and_the_turn_goes_on;
+    threads:
+        past_its_bounds_by_default_a_conversation_is_given_up,
+        each_failure_of_a_start_is_reported_once_and_nothing_more_is_asked,
+        what_the_child_says_is_selected_as_for_every_provider,
+        frames_of_the_bound_are_taken_and_text_is_cut_at_its_own_bound,
+        nothing_that_a_runtime_controls_reaches_the_parent_but_its_answer;
+}
 
 /// What the parent reads of each scenario, and the stop reason.
 async fn read(name: &str) -> (String, Option<StopReason>) {
@@ -27,7 +39,6 @@ fn failed(category: &str, partial: &str) -> String {
     format!("Error: subagent run failed\nDiagnostic: {line}{partial}")
 }
 
-#[tokio::test(flavor = "multi_thread")]
 async fn past_its_bounds_by_default_a_conversation_is_given_up() {
     for (name, partial) in [
         ("endless-line", "partial"),
@@ -40,7 +51,6 @@ async fn past_its_bounds_by_default_a_conversation_is_given_up() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
 async fn each_failure_of_a_start_is_reported_once_and_nothing_more_is_asked() {
     for (name, category) in [
         ("auth-required", "protocol"),
@@ -78,7 +88,6 @@ async fn each_failure_of_a_start_is_reported_once_and_nothing_more_is_asked() {
     assert_eq!(read("server-info-other-name").await.0, "hello");
 }
 
-#[tokio::test(flavor = "multi_thread")]
 async fn what_the_child_says_is_selected_as_for_every_provider() {
     for (name, text) in [
         ("ok", "hello"),
@@ -109,7 +118,6 @@ async fn what_the_child_says_is_selected_as_for_every_provider() {
     assert_eq!(outcome.text, "a b\nc");
 }
 
-#[tokio::test(flavor = "multi_thread")]
 async fn frames_of_the_bound_are_taken_and_text_is_cut_at_its_own_bound() {
     let suffix = "\n[output truncated]";
     for (name, cut) in [
@@ -128,7 +136,6 @@ async fn frames_of_the_bound_are_taken_and_text_is_cut_at_its_own_bound() {
     assert_eq!(text.len(), 8 * 1024 * 1024 + suffix.len());
 }
 
-#[tokio::test(flavor = "multi_thread")]
 async fn nothing_that_a_runtime_controls_reaches_the_parent_but_its_answer() {
     const CANARY: &str = "canary-4711-do-not-show";
     let names: Vec<String> = jsonrpc_fake_runtime::scenarios(jsonrpc_fake_runtime::Protocol::DshSdk)
@@ -150,7 +157,6 @@ async fn nothing_that_a_runtime_controls_reaches_the_parent_but_its_answer() {
     }
 }
 
-#[tokio::test]
 async fn a_request_of_the_runtime_is_turned_down_and_the_turn_goes_on() {
     let script = Script::dsh_sdk()
         .accepted()

@@ -5,8 +5,22 @@ use jsonrpc_fake_runtime::dsh_sdk::DshSdkSteps as _;
 use serde_json::json;
 use subagent_seam::{CheckError, Provider as _};
 
+use crate::custody::both_ways;
 use crate::dsh_support::FakeRuntime;
 use crate::support::{is_alive, note_pid};
+
+both_ways! {
+    one thread:
+        a_request_that_is_already_cancelled_spawns_nothing,
+        a_start_that_is_cancelled_in_its_handshake_leaves_nothing_behind,
+        a_run_is_published_only_after_the_handshake,
+        a_missing_directory_is_a_matter_of_configuration_and_spawns_nothing,
+        a_directory_that_cannot_be_told_is_a_matter_of_configuration,
+        a_command_that_cannot_be_spawned_is_a_closed_transport,
+        a_refused_handshake_tells_the_host_what_the_parent_never_sees,
+        a_check_performs_the_handshake_and_shuts_down,
+        an_exit_in_the_handshake_is_a_fact_for_the_host_alone;
+}
 
 const ABORTED: &str = "subagent request was aborted before the SDK child started";
 
@@ -14,7 +28,6 @@ fn failure(category: &str) -> String {
     format!("subagent-dsh-sdk: Subagent failure (provider: DSH SDK; stage: initialize; category: {category})")
 }
 
-#[tokio::test]
 async fn a_request_that_is_already_cancelled_spawns_nothing() {
     let runtime = FakeRuntime::running(&Script::dsh_sdk().step(note_pid())).in_session_at(None);
     let request = runtime.request("do it");
@@ -25,7 +38,6 @@ async fn a_request_that_is_already_cancelled_spawns_nothing() {
     assert!(!runtime.dir().join("pid").exists());
 }
 
-#[tokio::test]
 async fn a_start_that_is_cancelled_in_its_handshake_leaves_nothing_behind() {
     let script = Script::dsh_sdk()
         .step(note_pid())
@@ -47,7 +59,6 @@ async fn a_start_that_is_cancelled_in_its_handshake_leaves_nothing_behind() {
     assert_eq!(runtime.methods(), ["initialize"]);
 }
 
-#[tokio::test]
 async fn a_run_is_published_only_after_the_handshake() {
     let info = json!({"serverInfo": {"name": "n", "version": "1"}});
     let script = Script::dsh_sdk()
@@ -78,7 +89,6 @@ async fn a_run_is_published_only_after_the_handshake() {
     run.dispose().await.unwrap();
 }
 
-#[tokio::test]
 async fn a_missing_directory_is_a_matter_of_configuration_and_spawns_nothing() {
     let nowhere = "/nonexistent-directory-of-a-test";
     for cwd in [None, Some("relative".into()), Some(nowhere.into())] {
@@ -97,7 +107,6 @@ async fn a_missing_directory_is_a_matter_of_configuration_and_spawns_nothing() {
 }
 
 #[cfg(unix)]
-#[tokio::test]
 async fn a_directory_that_cannot_be_told_is_a_matter_of_configuration() {
     use std::os::unix::ffi::OsStrExt as _;
     let runtime = FakeRuntime::running(&Script::dsh_sdk());
@@ -107,7 +116,6 @@ async fn a_directory_that_cannot_be_told_is_a_matter_of_configuration() {
     assert_eq!(error.to_string(), failure("configuration"));
 }
 
-#[tokio::test]
 async fn a_command_that_cannot_be_spawned_is_a_closed_transport() {
     let runtime = FakeRuntime::running(&Script::dsh_sdk());
     for command in ["no-such-command-anywhere", "/etc/passwd"] {
@@ -129,7 +137,6 @@ async fn a_command_that_cannot_be_spawned_is_a_closed_transport() {
     drop(runtime);
 }
 
-#[tokio::test]
 async fn a_refused_handshake_tells_the_host_what_the_parent_never_sees() {
     let runtime = FakeRuntime::scenario("auth-required");
     let request = runtime.request("unused");
@@ -145,7 +152,6 @@ async fn a_refused_handshake_tells_the_host_what_the_parent_never_sees() {
     );
 }
 
-#[tokio::test]
 async fn a_check_performs_the_handshake_and_shuts_down() {
     let runtime = FakeRuntime::running(&Script::dsh_sdk().step(note_pid()).initialize().shutdown());
     runtime.provider().check(runtime.request("unused")).await.unwrap();
@@ -153,7 +159,6 @@ async fn a_check_performs_the_handshake_and_shuts_down() {
     assert!(!is_alive(runtime.pid("pid").await));
 }
 
-#[tokio::test]
 async fn an_exit_in_the_handshake_is_a_fact_for_the_host_alone() {
     let script = Script::dsh_sdk()
         .expect("initialize")

@@ -14,7 +14,7 @@ use subagent_seam::{
 use subagent_tool::{Call, Context, Outcome, SubagentTool, ToolOptions};
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{eventually, fake_program, file};
+use crate::support::{eventually, fake_program, file, supervision};
 
 /// A fake runtime that runs one script.
 pub(crate) struct FakeRuntime {
@@ -30,6 +30,7 @@ impl FakeRuntime {
         let prepared = Prepared::in_temp_dir(script).unwrap();
         let mut config = DshSdkConfig::new(fake_program());
         config.args = prepared.args();
+        config.supervision = supervision();
         let session_cwd = Some(prepared.dir().to_owned());
         Self {
             prepared,
@@ -157,6 +158,7 @@ impl FakeRuntime {
     pub(crate) fn harness_config(&self) -> HarnessConfig {
         let mut config = HarnessConfig::new(fake_program(), self.dir());
         config.args = self.prepared.args();
+        config.supervision = self.config.supervision.clone();
         config
     }
 

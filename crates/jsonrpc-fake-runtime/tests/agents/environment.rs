@@ -10,8 +10,21 @@ use jsonrpc_fake_runtime::acp::AcpSteps as _;
 use jsonrpc_fake_runtime::{Facts, Script, Step};
 use subagent_acp::ConfigDirSource;
 
+use crate::custody::both_ways;
 use crate::lifecycle_host::{ROLE, in_a_host_of_its_own};
 use crate::support::{FakeAgent, is_alive, note_pid};
+
+both_ways! {
+    one thread:
+        a_fresh_directory_is_private_told_to_the_child_and_removed_after_dispose,
+        each_run_has_a_fresh_directory_of_its_own,
+        a_fresh_directory_goes_when_the_start_fails,
+        a_fresh_directory_goes_when_the_last_handle_is_dropped,
+        a_fresh_directory_that_the_child_has_removed_is_no_failure,
+        a_pinned_directory_is_neither_created_nor_removed;
+    a process of its own:
+        a_child_sees_the_hosts_environment_without_its_secrets_and_what_it_was_given;
+}
 
 /// Writes down what it sees, then answers.
 fn looking_around() -> Script {
@@ -64,11 +77,9 @@ const GIVEN_TO_THE_CHILD: [(&str, &str); 12] = [
 ];
 
 /// In a process of its own, whose whole environment is known.
-#[test]
-fn a_child_sees_the_hosts_environment_without_its_secrets_and_what_it_was_given() {
+fn a_child_sees_the_hosts_environment_without_its_secrets_and_what_it_was_given(test: &str) {
     let odd_name = OsStr::from_bytes(b"ODD_\xff_NAME");
     let odd_value = OsStr::from_bytes(b"odd \xfe value");
-    let test = "environment::a_child_sees_the_hosts_environment_without_its_secrets_and_what_it_was_given";
     if !in_a_host_of_its_own(test, |command| {
         command
             .env_clear()
@@ -134,7 +145,6 @@ fn is_private_and_empty(dir: &Path) -> bool {
     mode & 0o7777 == 0o700 && std::fs::read_dir(dir).unwrap().next().is_none()
 }
 
-#[tokio::test]
 async fn a_fresh_directory_is_private_told_to_the_child_and_removed_after_dispose() {
     let agent = pointed_at(ConfigDirSource::Fresh, &looking_around());
     let run = agent.start("do it").await.unwrap();
@@ -150,7 +160,6 @@ async fn a_fresh_directory_is_private_told_to_the_child_and_removed_after_dispos
     run.dispose().await.unwrap();
 }
 
-#[tokio::test]
 async fn each_run_has_a_fresh_directory_of_its_own() {
     let agent = pointed_at(ConfigDirSource::Fresh, &looking_around());
     let first = agent.start("do it").await.unwrap();
@@ -165,7 +174,6 @@ async fn each_run_has_a_fresh_directory_of_its_own() {
     assert!(!of_second.exists());
 }
 
-#[tokio::test]
 async fn a_fresh_directory_goes_when_the_start_fails() {
     let script = facts(Script::acp()).initialize().expect("session/new").exit(4);
     let agent = pointed_at(ConfigDirSource::Fresh, &script);
@@ -173,7 +181,6 @@ async fn a_fresh_directory_goes_when_the_start_fails() {
     assert!(!told_to(&agent).await.exists());
 }
 
-#[tokio::test]
 async fn a_fresh_directory_goes_when_the_last_handle_is_dropped() {
     let agent = pointed_at(ConfigDirSource::Fresh, &looking_around());
     let run = agent.start("do it").await.unwrap();
@@ -183,7 +190,6 @@ async fn a_fresh_directory_goes_when_the_last_handle_is_dropped() {
     assert!(!is_alive(pid));
 }
 
-#[tokio::test]
 async fn a_fresh_directory_that_the_child_has_removed_is_no_failure() {
     let agent = pointed_at(ConfigDirSource::Fresh, &looking_around());
     let run = agent.start("do it").await.unwrap();
@@ -191,7 +197,6 @@ async fn a_fresh_directory_that_the_child_has_removed_is_no_failure() {
     run.dispose().await.unwrap();
 }
 
-#[tokio::test]
 async fn a_pinned_directory_is_neither_created_nor_removed() {
     let parent = tempfile::tempdir().unwrap();
     let (missing, present) = (parent.path().join("missing"), parent.path().join("present"));

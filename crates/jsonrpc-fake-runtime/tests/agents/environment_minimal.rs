@@ -10,9 +10,16 @@ use jsonrpc_fake_runtime::{Facts, Script, Step};
 use subagent_acp::{ConfigDirSource, EnvPolicy, EnvVars};
 
 use crate::command_support::Place;
+use crate::custody::both_ways;
 use crate::dsh_support::FakeRuntime;
 use crate::lifecycle_host::in_a_host_of_its_own;
 use crate::support::FakeAgent;
+
+both_ways! {
+    a process of its own:
+        an_acp_agent_sees_what_a_program_needs_and_what_it_was_given,
+        a_runtime_sees_what_a_program_needs_and_what_it_was_given;
+}
 
 const INHERITED: [(&str, &str); 12] = [
     ("PATH", "/usr/bin:/bin"),
@@ -79,9 +86,7 @@ fn block_on<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Runtime::new().unwrap().block_on(work)
 }
 
-#[test]
-fn an_acp_agent_sees_what_a_program_needs_and_what_it_was_given() {
-    let test = "environment_minimal::an_acp_agent_sees_what_a_program_needs_and_what_it_was_given";
+fn an_acp_agent_sees_what_a_program_needs_and_what_it_was_given(test: &str) {
     if !in_a_host_of_its_own(test, known_environment) {
         return;
     }
@@ -97,9 +102,7 @@ fn an_acp_agent_sees_what_a_program_needs_and_what_it_was_given() {
     assert_minimal(Facts::read(agent.dir().join("facts.json")).unwrap());
 }
 
-#[test]
-fn a_runtime_sees_what_a_program_needs_and_what_it_was_given() {
-    let test = "environment_minimal::a_runtime_sees_what_a_program_needs_and_what_it_was_given";
+fn a_runtime_sees_what_a_program_needs_and_what_it_was_given(test: &str) {
     if !in_a_host_of_its_own(test, known_environment) {
         return;
     }

@@ -8,9 +8,20 @@ use jsonrpc_fake_runtime::{Condition, Descendant, Script, Signal};
 use serde_json::{Value, json};
 use subagent_seam::{StopReason, text_of};
 
+use crate::custody::both_ways;
 use crate::support::{FakeAgent, eventually, is_alive, note_pid};
 
-#[tokio::test]
+both_ways! {
+    one thread:
+        a_child_that_ignores_eof_ends_at_sigterm_and_its_answer_stands,
+        a_child_that_kills_itself_in_mid_turn_is_told_by_its_signal_and_its_text_is_kept,
+        a_child_whose_worker_died_and_that_stays_silent_ends_at_the_idle_deadline,
+        a_turn_that_ends_normally_after_our_cancellation_is_aborted,
+        a_completed_turn_without_text_says_so,
+        an_agent_of_another_version_is_refused_before_a_session_is_made,
+        a_demand_to_log_in_is_told_to_the_host_alone;
+}
+
 async fn a_child_that_ignores_eof_ends_at_sigterm_and_its_answer_stands() {
     let script = Script::acp()
         .step(note_pid())
@@ -36,7 +47,6 @@ async fn a_child_that_ignores_eof_ends_at_sigterm_and_its_answer_stands() {
     assert!(!is_alive(agent.pid("pid").await));
 }
 
-#[tokio::test]
 async fn a_child_that_kills_itself_in_mid_turn_is_told_by_its_signal_and_its_text_is_kept() {
     let agent = FakeAgent::running(&Script::acp().prompted().chunk("partial").kill_self(Signal::Kill));
     let outcome = agent.delegate("do it").await;
@@ -48,7 +58,6 @@ async fn a_child_that_kills_itself_in_mid_turn_is_told_by_its_signal_and_its_tex
     );
 }
 
-#[tokio::test]
 async fn a_child_whose_worker_died_and_that_stays_silent_ends_at_the_idle_deadline() {
     let worker = Descendant::new("worker.pid").lifetime_ms(1);
     let script = Script::acp().prompted().chunk("partial").spawn(worker);
@@ -68,7 +77,6 @@ async fn a_child_whose_worker_died_and_that_stays_silent_ends_at_the_idle_deadli
     assert_eq!(methods.last().unwrap(), "session/cancel");
 }
 
-#[tokio::test]
 async fn a_turn_that_ends_normally_after_our_cancellation_is_aborted() {
     let script = Script::acp()
         .prompted()
@@ -93,7 +101,6 @@ async fn a_turn_that_ends_normally_after_our_cancellation_is_aborted() {
     assert_eq!(text_of(&result.output), "partial");
 }
 
-#[tokio::test]
 async fn a_completed_turn_without_text_says_so() {
     let silent = || Script::acp().prompted();
     for (what, script) in [
@@ -111,7 +118,6 @@ async fn a_completed_turn_without_text_says_so() {
     }
 }
 
-#[tokio::test]
 async fn an_agent_of_another_version_is_refused_before_a_session_is_made() {
     let versions = [
         json!(2),
@@ -143,7 +149,6 @@ async fn an_agent_of_another_version_is_refused_before_a_session_is_made() {
     }
 }
 
-#[tokio::test]
 async fn a_demand_to_log_in_is_told_to_the_host_alone() {
     let script = Script::acp().step(note_pid()).initialize().expect("session/new");
     let agent = FakeAgent::running(&script.respond_error(-32000, "log in again: token abc-4711 expired"));

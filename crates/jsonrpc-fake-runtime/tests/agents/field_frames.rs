@@ -7,7 +7,19 @@ use jsonrpc_fake_runtime::acp::{AcpSteps as _, chunk_frame};
 use jsonrpc_fake_runtime::{Condition, Script};
 use serde_json::json;
 
+use crate::custody::both_ways;
 use crate::support::FakeAgent;
+
+both_ways! {
+    one thread:
+        noise_before_the_first_answer_and_during_the_shutdown_is_ignored,
+        a_chunk_of_a_mebibyte_in_one_line_is_accepted,
+        a_line_of_exactly_the_limit_is_accepted_and_one_byte_more_is_refused,
+        an_endless_line_is_refused_as_soon_as_it_passes_the_limit,
+        the_limit_is_sixteen_mebibytes_by_default,
+        characters_that_arrive_a_byte_at_a_time_are_whole,
+        half_an_emoji_becomes_a_replacement_character_and_costs_nothing_else;
+}
 
 const LIMIT: usize = 64 * 1024;
 const DEFAULT_LIMIT: usize = 16 * 1024 * 1024;
@@ -18,7 +30,6 @@ async fn answer_to(script: &Script) -> String {
     outcome.text
 }
 
-#[tokio::test]
 async fn noise_before_the_first_answer_and_during_the_shutdown_is_ignored() {
     let script = Script::acp()
         .line("Welcome to the agent!")
@@ -41,7 +52,6 @@ async fn noise_before_the_first_answer_and_during_the_shutdown_is_ignored() {
     assert_eq!(answer_to(&script).await, "hello");
 }
 
-#[tokio::test]
 async fn a_chunk_of_a_mebibyte_in_one_line_is_accepted() {
     let text = "0123456789abcdef".repeat(64 * 1024);
     let script = Script::acp().prompted().chunk(&text).end_turn();
@@ -81,7 +91,6 @@ async fn refuses(agent: FakeAgent) {
     assert!(outcome.timings.run.unwrap() < Duration::from_secs(20));
 }
 
-#[tokio::test]
 async fn a_line_of_exactly_the_limit_is_accepted_and_one_byte_more_is_refused() {
     for bytes in [LIMIT - 1, LIMIT] {
         let agent = FakeAgent::running(&line_of(bytes)).with(|config| config.max_frame_bytes = LIMIT);
@@ -91,7 +100,6 @@ async fn a_line_of_exactly_the_limit_is_accepted_and_one_byte_more_is_refused() 
     refuses(agent).await;
 }
 
-#[tokio::test]
 async fn an_endless_line_is_refused_as_soon_as_it_passes_the_limit() {
     let script = Script::acp()
         .prompted()
@@ -100,7 +108,6 @@ async fn an_endless_line_is_refused_as_soon_as_it_passes_the_limit() {
     refuses(FakeAgent::running(&script).with(|config| config.max_frame_bytes = LIMIT)).await;
 }
 
-#[tokio::test]
 async fn the_limit_is_sixteen_mebibytes_by_default() {
     for bytes in [DEFAULT_LIMIT - 1, DEFAULT_LIMIT] {
         let agent =
@@ -110,7 +117,6 @@ async fn the_limit_is_sixteen_mebibytes_by_default() {
     refuses(FakeAgent::running(&line_of(DEFAULT_LIMIT + 1))).await;
 }
 
-#[tokio::test]
 async fn characters_that_arrive_a_byte_at_a_time_are_whole() {
     let text = "ä€漢字😀🦀‍ end";
     let script = Script::acp()
@@ -127,7 +133,6 @@ fn escaped_chunk(text: &str) -> String {
         .replace("TEXT", text)
 }
 
-#[tokio::test]
 async fn half_an_emoji_becomes_a_replacement_character_and_costs_nothing_else() {
     let script = Script::acp()
         .prompted()

@@ -9,7 +9,20 @@ use jsonrpc_fake_runtime::acp::AcpSteps as _;
 use subagent_tool::Context;
 use tokio_util::sync::CancellationToken;
 
+use crate::custody::both_ways;
 use crate::support::{FakeAgent, fake_program, is_alive, note_pid};
+
+both_ways! {
+    one thread:
+        a_script_and_the_stubborn_agent_that_it_started_both_end_after_a_finished_prompt,
+        a_script_and_the_stubborn_agent_that_it_started_both_end_when_cancelled,
+        a_script_that_ignores_sigterm_ends_with_its_stubborn_agent_after_a_finished_prompt,
+        a_script_that_ignores_sigterm_ends_with_its_stubborn_agent_when_cancelled,
+        an_interpreter_that_is_missing_is_a_start_failure,
+        a_launcher_that_ends_with_127_is_told_by_its_exit_code,
+        a_command_that_is_missing_is_a_start_failure,
+        a_command_that_is_not_executable_is_a_start_failure;
+}
 
 /// The three windows of an impatient agent, and what a busy machine may add.
 const BUDGET: Duration = Duration::from_millis(3 * 300 + 2000);
@@ -68,22 +81,18 @@ async fn launcher_and_agent_end_when_cancelled(launcher: &str) {
     assert!(!is_alive(agent.pid("pid").await));
 }
 
-#[tokio::test]
 async fn a_script_and_the_stubborn_agent_that_it_started_both_end_after_a_finished_prompt() {
     launcher_and_agent_end_after_a_finished_prompt("plain.sh").await;
 }
 
-#[tokio::test]
 async fn a_script_and_the_stubborn_agent_that_it_started_both_end_when_cancelled() {
     launcher_and_agent_end_when_cancelled("plain.sh").await;
 }
 
-#[tokio::test]
 async fn a_script_that_ignores_sigterm_ends_with_its_stubborn_agent_after_a_finished_prompt() {
     launcher_and_agent_end_after_a_finished_prompt("deaf.sh").await;
 }
 
-#[tokio::test]
 async fn a_script_that_ignores_sigterm_ends_with_its_stubborn_agent_when_cancelled() {
     launcher_and_agent_end_when_cancelled("deaf.sh").await;
 }
@@ -99,7 +108,6 @@ fn commanded(command: PathBuf) -> FakeAgent {
 const NOT_STARTED: &str =
     "Error: subagent-acp: Subagent failure (provider: ACP; stage: process; category: process-start)";
 
-#[tokio::test]
 async fn an_interpreter_that_is_missing_is_a_start_failure() {
     let command = script_file("interpreter-missing.sh");
     let agent = commanded(command.clone());
@@ -110,7 +118,6 @@ async fn an_interpreter_that_is_missing_is_a_start_failure() {
     assert_eq!(agent.host_reports(), [told]);
 }
 
-#[tokio::test]
 async fn a_launcher_that_ends_with_127_is_told_by_its_exit_code() {
     let agent = commanded(script_file("exit-127.sh"));
     assert_eq!(
@@ -128,7 +135,6 @@ async fn a_launcher_that_ends_with_127_is_told_by_its_exit_code() {
     assert!(reports[0].contains("the-agent-that-nobody-installed"));
 }
 
-#[tokio::test]
 async fn a_command_that_is_missing_is_a_start_failure() {
     let agent = commanded("a-command-that-is-nowhere".into());
     assert_eq!(agent.delegate("do it").await.text, NOT_STARTED);
@@ -140,7 +146,6 @@ async fn a_command_that_is_missing_is_a_start_failure() {
     assert_eq!(absolute.delegate("do it").await.text, NOT_STARTED);
 }
 
-#[tokio::test]
 async fn a_command_that_is_not_executable_is_a_start_failure() {
     let command = script_file("not-executable.sh");
     let agent = commanded(command.clone());

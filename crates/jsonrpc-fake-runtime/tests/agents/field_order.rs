@@ -7,7 +7,15 @@ mod heavy {
     use subagent_seam::StopReason;
     use tokio::task::JoinSet;
 
+    use crate::custody::{both_ways, kept};
     use crate::support::FakeAgent;
+
+    both_ways! {
+        threads:
+            a_last_chunk_in_one_write_with_the_answer_is_always_complete,
+            a_last_chunk_right_before_the_exit_is_always_complete,
+            a_chunk_after_the_answer_is_always_dropped_without_harm;
+    }
 
     const RUNS: usize = 200;
     const AT_ONCE: usize = 20;
@@ -19,14 +27,13 @@ mod heavy {
             if runs.len() == AT_ONCE {
                 runs.join_next().await.unwrap().unwrap();
             }
-            runs.spawn(run());
+            runs.spawn(kept(run()));
         }
         while let Some(ended) = runs.join_next().await {
             ended.unwrap();
         }
     }
 
-    #[tokio::test(flavor = "multi_thread")]
     async fn a_last_chunk_in_one_write_with_the_answer_is_always_complete() {
         again_and_again(|| async {
             let script = Script::acp()
@@ -39,7 +46,6 @@ mod heavy {
         .await;
     }
 
-    #[tokio::test(flavor = "multi_thread")]
     async fn a_last_chunk_right_before_the_exit_is_always_complete() {
         again_and_again(|| async {
             let script = Script::acp()
@@ -52,7 +58,6 @@ mod heavy {
         .await;
     }
 
-    #[tokio::test(flavor = "multi_thread")]
     async fn a_chunk_after_the_answer_is_always_dropped_without_harm() {
         again_and_again(|| async {
             let script = Script::acp()

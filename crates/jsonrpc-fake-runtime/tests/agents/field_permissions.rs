@@ -9,8 +9,16 @@ use serde_json::{Value, json};
 use subagent_acp::PermissionPolicy;
 use subagent_seam::StopReason;
 
+use crate::custody::both_ways;
 use crate::lifecycle_host::in_a_host_of_its_own;
 use crate::support::{FakeAgent, SOON};
+
+both_ways! {
+    one thread:
+        a_request_that_is_open_when_the_run_is_cancelled_is_answered_cancelled_and_so_is_a_later_one;
+    a process of its own:
+        a_request_is_answered_at_once_by_policy_and_nothing_reads_the_standard_input;
+}
 
 const OPTIONS: [(&str, &str); 3] = [
     ("for-ever", "allow_always"),
@@ -30,7 +38,6 @@ fn answer(agent: &FakeAgent, id: &str) -> Value {
 }
 
 /// On one thread: while the test holds it, a request of the child waits in its pipe.
-#[tokio::test(flavor = "current_thread")]
 async fn a_request_that_is_open_when_the_run_is_cancelled_is_answered_cancelled_and_so_is_a_later_one() {
     let script = Script::acp()
         .prompted()
@@ -68,18 +75,14 @@ async fn a_request_that_is_open_when_the_run_is_cancelled_is_answered_cancelled_
 }
 
 /// In a process of its own, whose standard input holds an answer that nobody may read.
-#[test]
-fn a_request_is_answered_at_once_by_policy_and_nothing_reads_the_standard_input() {
+fn a_request_is_answered_at_once_by_policy_and_nothing_reads_the_standard_input(test: &str) {
     let mut input = tempfile::tempfile().unwrap();
     input.write_all(b"y\ny\ny\n").unwrap();
     input.rewind().unwrap();
     let inherited = input.try_clone().unwrap();
-    if !in_a_host_of_its_own(
-        "field_permissions::a_request_is_answered_at_once_by_policy_and_nothing_reads_the_standard_input",
-        |command| {
-            command.stdin(inherited);
-        },
-    ) {
+    if !in_a_host_of_its_own(test, |command| {
+        command.stdin(inherited);
+    }) {
         // The two share their place in the file.
         assert_eq!(input.stream_position().unwrap(), 0);
         return;

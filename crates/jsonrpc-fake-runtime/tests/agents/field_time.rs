@@ -5,7 +5,17 @@ use std::time::{Duration, Instant};
 use jsonrpc_fake_runtime::Script;
 use jsonrpc_fake_runtime::acp::{AcpSteps as _, Stage};
 
+use crate::custody::both_ways;
 use crate::support::{FakeAgent, is_alive, note_pid};
+
+both_ways! {
+    one thread:
+        a_child_that_reads_and_writes_nothing_ends_at_the_startup_deadline,
+        a_child_that_falls_silent_after_its_first_answer_ends_at_the_startup_deadline,
+        a_silent_child_that_only_a_signal_ends_is_gone_when_the_start_fails,
+        a_turn_that_streams_for_longer_than_the_startup_deadline_goes_on,
+        noise_does_not_keep_an_idle_child_alive;
+}
 
 async fn a_silent_child_ends_at_the_startup_deadline(stage: Stage, told: &str) {
     let deadline = Duration::from_millis(700);
@@ -18,7 +28,6 @@ async fn a_silent_child_ends_at_the_startup_deadline(stage: Stage, told: &str) {
     assert!(!is_alive(agent.pid("pid").await));
 }
 
-#[tokio::test]
 async fn a_child_that_reads_and_writes_nothing_ends_at_the_startup_deadline() {
     a_silent_child_ends_at_the_startup_deadline(
         Stage::Initialize,
@@ -27,7 +36,6 @@ async fn a_child_that_reads_and_writes_nothing_ends_at_the_startup_deadline() {
     .await;
 }
 
-#[tokio::test]
 async fn a_child_that_falls_silent_after_its_first_answer_ends_at_the_startup_deadline() {
     a_silent_child_ends_at_the_startup_deadline(
         Stage::NewSession,
@@ -36,7 +44,6 @@ async fn a_child_that_falls_silent_after_its_first_answer_ends_at_the_startup_de
     .await;
 }
 
-#[tokio::test]
 async fn a_silent_child_that_only_a_signal_ends_is_gone_when_the_start_fails() {
     let script = Script::acp()
         .ignore_eof()
@@ -54,7 +61,6 @@ async fn a_silent_child_that_only_a_signal_ends_is_gone_when_the_start_fails() {
     assert!(!is_alive(agent.pid("pid").await));
 }
 
-#[tokio::test]
 async fn a_turn_that_streams_for_longer_than_the_startup_deadline_goes_on() {
     let startup = Duration::from_millis(2500);
     let script = Script::acp()
@@ -71,7 +77,6 @@ async fn a_turn_that_streams_for_longer_than_the_startup_deadline_goes_on() {
     assert!(outcome.timings.run.unwrap() > startup);
 }
 
-#[tokio::test]
 async fn noise_does_not_keep_an_idle_child_alive() {
     let script = Script::acp()
         .prompted()

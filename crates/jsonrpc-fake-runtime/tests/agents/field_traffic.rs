@@ -6,7 +6,18 @@ use jsonrpc_fake_runtime::acp::AcpSteps as _;
 use jsonrpc_fake_runtime::{Script, Step};
 use serde_json::json;
 
+use crate::custody::both_ways;
 use crate::support::{FakeAgent, is_alive, note_pid};
+
+both_ways! {
+    one thread:
+        updates_of_another_session_before_the_prompt_and_after_its_answer_are_not_output,
+        text_that_waits_in_the_pipe_when_the_prompt_is_sent_is_from_before_the_prompt,
+        requests_that_nobody_invited_are_refused_and_the_turn_goes_on,
+        requests_before_the_prompt_are_answered_too,
+        a_prompt_for_a_child_that_has_closed_its_input_is_an_ordinary_failure,
+        a_child_that_closes_its_input_after_initialize_is_a_failed_start;
+}
 
 fn chunk_of(session: &str, script: Script, text: &str) -> Script {
     script.update_of(
@@ -15,7 +26,6 @@ fn chunk_of(session: &str, script: Script, text: &str) -> Script {
     )
 }
 
-#[tokio::test]
 async fn updates_of_another_session_before_the_prompt_and_after_its_answer_are_not_output() {
     let script = Script::acp()
         .initialize()
@@ -38,7 +48,6 @@ async fn updates_of_another_session_before_the_prompt_and_after_its_answer_are_n
     assert_eq!(*run.result().await, *result);
 }
 
-#[tokio::test]
 async fn text_that_waits_in_the_pipe_when_the_prompt_is_sent_is_from_before_the_prompt() {
     // In one write with the answer: it has been written before the prompt can have been read.
     let script = Script::acp()
@@ -51,7 +60,6 @@ async fn text_that_waits_in_the_pipe_when_the_prompt_is_sent_is_from_before_the_
     assert_eq!(FakeAgent::running(&script).delegate("do it").await.text, "mine");
 }
 
-#[tokio::test]
 async fn requests_that_nobody_invited_are_refused_and_the_turn_goes_on() {
     let methods = [
         "fs/read_text_file",
@@ -92,7 +100,6 @@ async fn requests_that_nobody_invited_are_refused_and_the_turn_goes_on() {
     assert_eq!(answers, expected);
 }
 
-#[tokio::test]
 async fn requests_before_the_prompt_are_answered_too() {
     let ask = |script: Script, id: &'static str| {
         script
@@ -112,7 +119,6 @@ async fn requests_before_the_prompt_are_answered_too() {
     assert_eq!(FakeAgent::running(&script).delegate("do it").await.text, "hello");
 }
 
-#[tokio::test]
 async fn a_prompt_for_a_child_that_has_closed_its_input_is_an_ordinary_failure() {
     let script = Script::acp()
         .step(note_pid())
@@ -129,7 +135,6 @@ async fn a_prompt_for_a_child_that_has_closed_its_input_is_an_ordinary_failure()
     assert!(!is_alive(agent.pid("pid").await));
 }
 
-#[tokio::test]
 async fn a_child_that_closes_its_input_after_initialize_is_a_failed_start() {
     let script = Script::acp()
         .step(note_pid())

@@ -5,8 +5,18 @@ use std::process::Command;
 use jsonrpc_fake_runtime::acp::AcpSteps as _;
 use jsonrpc_fake_runtime::{Script, Step};
 
+use crate::custody::both_ways;
 use crate::lifecycle_host::in_a_host_of_its_own;
 use crate::support::FakeAgent;
+
+both_ways! {
+    one thread:
+        a_child_that_floods_its_standard_error_is_not_held_up_and_none_of_it_is_shown,
+        the_host_gets_the_last_64_kib_of_standard_error_when_a_run_fails,
+        text_of_exactly_the_bound_is_whole_and_more_is_cut_on_a_character;
+    a process of its own:
+        endless_text_is_cut_at_the_bound_in_bounded_memory_and_is_no_failure;
+}
 
 const MIB: usize = 1024 * 1024;
 
@@ -17,7 +27,6 @@ fn flood(bytes: u64) -> Step {
     }
 }
 
-#[tokio::test]
 async fn a_child_that_floods_its_standard_error_is_not_held_up_and_none_of_it_is_shown() {
     let script = Script::acp()
         .step(flood(65_537))
@@ -33,7 +42,6 @@ async fn a_child_that_floods_its_standard_error_is_not_held_up_and_none_of_it_is
     assert!(agent.host_reports().is_empty());
 }
 
-#[tokio::test]
 async fn the_host_gets_the_last_64_kib_of_standard_error_when_a_run_fails() {
     let script = Script::acp()
         .prompted()
@@ -58,7 +66,6 @@ async fn the_host_gets_the_last_64_kib_of_standard_error_when_a_run_fails() {
     assert!(stderr.ends_with("the very last words"));
 }
 
-#[tokio::test]
 async fn text_of_exactly_the_bound_is_whole_and_more_is_cut_on_a_character() {
     let with_bound = |text: &str| {
         FakeAgent::running(&Script::acp().prompted().chunk(text).chunk("").end_turn())
@@ -80,12 +87,8 @@ fn peak_memory() -> usize {
 }
 
 /// In a process of its own, since the memory of other tests would count too.
-#[test]
-fn endless_text_is_cut_at_the_bound_in_bounded_memory_and_is_no_failure() {
-    if !in_a_host_of_its_own(
-        "field_volume::endless_text_is_cut_at_the_bound_in_bounded_memory_and_is_no_failure",
-        |_: &mut Command| {},
-    ) {
+fn endless_text_is_cut_at_the_bound_in_bounded_memory_and_is_no_failure(test: &str) {
+    if !in_a_host_of_its_own(test, |_: &mut Command| {}) {
         return;
     }
     let kib = "x".repeat(1024);
@@ -99,9 +102,9 @@ fn endless_text_is_cut_at_the_bound_in_bounded_memory_and_is_no_failure() {
     let outcome = runtime.block_on(agent.delegate("do it"));
     let grown = peak_memory() - before;
     assert!(!outcome.is_error);
-    let text = outcome.text.strip_suffix("\n[output truncated]").unwrap();
-    assert_eq!(text.len(), 8 * MIB);
-    assert!(text.bytes().all(|byte| byte == b'x'));
+    let said = outcome.text.strip_suffix("\n[output truncated]").unwrap();
+    assert_eq!(said.len(), 8 * MIB);
+    assert!(said.bytes().all(|byte| byte == b'x'));
     // The text, its growing buffer, and the copy that is shown; the 50 MiB themselves would not fit.
     assert!(grown < 40 * MIB, "{grown}");
 }

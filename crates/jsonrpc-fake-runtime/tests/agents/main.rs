@@ -4,6 +4,13 @@
 //! they share, and nothing else spawns.
 
 #![expect(clippy::unwrap_used, reason = "a panic is how a test reports")]
+#![cfg_attr(
+    target_os = "linux",
+    expect(
+        clippy::unnecessary_debug_formatting,
+        reason = "messages show paths in quotes, and a test that is run both ways is a function like any other to clippy"
+    )
+)]
 
 mod acp_deadlines;
 #[cfg(target_os = "linux")]
@@ -44,6 +51,7 @@ mod command_usage;
 #[cfg(target_os = "linux")]
 mod compositions;
 mod concurrency;
+mod custody;
 #[cfg(target_os = "linux")]
 mod descriptors;
 #[cfg(target_os = "linux")]

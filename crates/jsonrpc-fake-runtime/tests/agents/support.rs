@@ -3,11 +3,12 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use jsonrpc_fake_runtime::{Prepared, Recording, Script, Step};
-use subagent_acp::{AcpConfig, AcpProvider};
+use subagent_acp::{AcpConfig, AcpProvider, Supervision};
 use subagent_seam::{
     Chain, HostReport, HostReporter, Parent, Provider, Registry, Run, StartError, StartRequest,
 };
@@ -16,6 +17,28 @@ use tokio_util::sync::CancellationToken;
 
 /// How long a test waits for something that should happen at once, before it fails loudly.
 pub(crate) const SOON: Duration = Duration::from_secs(20);
+
+/// In whose care the agents of a test are.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Custody {
+    pub(crate) supervision: Supervision,
+    /// How many agents have been made.
+    pub(crate) agents: Arc<AtomicUsize>,
+}
+
+tokio::task_local! {
+    /// Set for a test that is run both ways.
+    pub(crate) static CUSTODY: Custody;
+}
+
+/// Who looks after an agent that is made here and now. Outside of a test that is run both ways it is nobody.
+pub(crate) fn supervision() -> Supervision {
+    let known = CUSTODY.try_with(|custody| {
+        custody.agents.fetch_add(1, Ordering::Relaxed);
+        custody.supervision.clone()
+    });
+    known.unwrap_or_default()
+}
 
 /// The fake runtime's binary.
 pub(crate) fn fake_program() -> PathBuf {
@@ -36,6 +59,7 @@ impl FakeAgent {
         let prepared = Prepared::in_temp_dir(script).unwrap();
         let mut config = AcpConfig::new(fake_program());
         config.args = prepared.args();
+        config.supervision = supervision();
         let session_cwd = Some(prepared.dir().to_owned());
         Self {
             prepared,

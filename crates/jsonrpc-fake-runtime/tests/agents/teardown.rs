@@ -10,8 +10,22 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use subagent_seam::StopReason;
 
+use crate::custody::both_ways;
 use crate::lifecycle_host::in_a_host_of_its_own;
 use crate::support::{FakeAgent, eventually, is_alive, note_pid};
+
+both_ways! {
+    one thread:
+        the_input_of_a_cancelled_child_is_closed_as_soon_as_it_has_settled_its_turn,
+        the_input_of_a_cancelled_child_stays_open_until_it_has_settled_its_turn,
+        the_input_of_a_child_that_does_not_settle_is_closed_after_half_a_second,
+        the_input_of_a_child_that_does_not_settle_is_closed_earlier_where_the_first_window_is_shorter,
+        the_input_of_a_child_without_an_open_prompt_is_closed_at_once,
+        a_child_that_has_ended_by_itself_costs_no_wait,
+        a_cooperative_child_is_reported_gone_within_ten_milliseconds_of_its_end;
+    a process of its own:
+        a_child_that_is_gone_or_never_was_is_sent_no_signal_that_could_reach_us;
+}
 
 /// Windows so long that a wait for any of them would be seen.
 pub(crate) fn patient(script: &Script) -> FakeAgent {
@@ -52,7 +66,6 @@ async fn input_stays_open(eof_grace: Duration, reaction: impl FnOnce(Script) -> 
     between(&agent, "cancelled", "eof")
 }
 
-#[tokio::test]
 async fn the_input_of_a_cancelled_child_is_closed_as_soon_as_it_has_settled_its_turn() {
     let mut shortest = Duration::MAX;
     for _ in 0..5 {
@@ -62,7 +75,6 @@ async fn the_input_of_a_cancelled_child_is_closed_as_soon_as_it_has_settled_its_
     assert!(shortest < Duration::from_millis(250), "{shortest:?}");
 }
 
-#[tokio::test]
 async fn the_input_of_a_cancelled_child_stays_open_until_it_has_settled_its_turn() {
     // It still asks, and needs an answer, before it ends its turn.
     let open = input_stays_open(Duration::from_secs(6), |s| {
@@ -75,14 +87,12 @@ async fn the_input_of_a_cancelled_child_stays_open_until_it_has_settled_its_turn
     assert!(open >= Duration::from_millis(190), "{open:?}");
 }
 
-#[tokio::test]
 async fn the_input_of_a_child_that_does_not_settle_is_closed_after_half_a_second() {
     let open = input_stays_open(Duration::from_secs(6), |s| s).await;
     assert!(open >= Duration::from_millis(480), "{open:?}");
     assert!(open < Duration::from_secs(3), "{open:?}");
 }
 
-#[tokio::test]
 async fn the_input_of_a_child_that_does_not_settle_is_closed_earlier_where_the_first_window_is_shorter() {
     let mut shortest = Duration::MAX;
     for _ in 0..5 {
@@ -93,7 +103,6 @@ async fn the_input_of_a_child_that_does_not_settle_is_closed_earlier_where_the_f
     assert!(shortest < Duration::from_millis(400), "{shortest:?}");
 }
 
-#[tokio::test]
 async fn the_input_of_a_child_without_an_open_prompt_is_closed_at_once() {
     let script = Script::acp().step(note_pid()).prompted().chunk("done").end_turn();
     let agent = patient(&script);
@@ -104,7 +113,6 @@ async fn the_input_of_a_child_without_an_open_prompt_is_closed_at_once() {
     assert!(!is_alive(agent.pid("pid").await));
 }
 
-#[tokio::test]
 async fn a_child_that_has_ended_by_itself_costs_no_wait() {
     let agent = patient(&Script::acp().prompted().chunk("done").end_turn().exit(3));
     let outcome = agent.delegate("do it").await;
@@ -123,7 +131,6 @@ fn end_of(pid: u32) -> impl FnOnce() -> Instant {
     || watch.join().unwrap()
 }
 
-#[tokio::test]
 async fn a_cooperative_child_is_reported_gone_within_ten_milliseconds_of_its_end() {
     let script = Script::acp().step(note_pid()).prompted().end_turn();
     let mut delays = Vec::new();
@@ -141,15 +148,11 @@ async fn a_cooperative_child_is_reported_gone_within_ten_milliseconds_of_its_end
 
 /// In a process of its own that leads its own group and dies of SIGTERM like any other: a signal to its group, or to
 /// all processes, would end it, and with it the test.
-#[test]
-fn a_child_that_is_gone_or_never_was_is_sent_no_signal_that_could_reach_us() {
+fn a_child_that_is_gone_or_never_was_is_sent_no_signal_that_could_reach_us(test: &str) {
     use std::os::unix::process::CommandExt as _;
-    if !in_a_host_of_its_own(
-        "teardown::a_child_that_is_gone_or_never_was_is_sent_no_signal_that_could_reach_us",
-        |command| {
-            command.process_group(0);
-        },
-    ) {
+    if !in_a_host_of_its_own(test, |command| {
+        command.process_group(0);
+    }) {
         return;
     }
     assert_eq!(rustix::process::getpgrp(), rustix::process::getpid());

@@ -12,7 +12,20 @@ use subagent_acp::{AcpConfig, AcpProvider};
 use subagent_seam::HostReporter;
 use tempfile::TempDir;
 
+use crate::custody::{both_ways, kept};
 use crate::support::{FakeAgent, fake_program};
+
+both_ways! {
+    one thread:
+        a_session_directory_that_is_relative_is_refused,
+        a_session_without_a_directory_is_refused,
+        a_session_directory_that_is_missing_or_no_directory_is_refused,
+        a_session_directory_that_may_not_be_entered_is_refused,
+        a_session_directory_that_is_not_utf8_is_refused,
+        a_session_directory_is_the_childs_and_is_passed_on_as_given,
+        a_configured_directory_replaces_the_sessions_and_a_relative_one_starts_at_the_launch_directory,
+        a_configured_directory_that_is_not_utf8_fails_the_start;
+}
 
 const REFUSED: &str =
     "Error: subagent-acp: Subagent failure (provider: ACP; stage: initialize; category: configuration)";
@@ -84,7 +97,6 @@ async fn is_refused_before_anything_is_spawned(cwd: Option<&Path>) -> String {
         .to_owned()
 }
 
-#[tokio::test]
 async fn a_session_directory_that_is_relative_is_refused() {
     for relative in ["~", "~/project", ".", "", "some/where", "./x", ".."] {
         let told = is_refused_before_anything_is_spawned(Some(Path::new(relative))).await;
@@ -92,7 +104,6 @@ async fn a_session_directory_that_is_relative_is_refused() {
     }
 }
 
-#[tokio::test]
 async fn a_session_without_a_directory_is_refused() {
     assert_eq!(
         is_refused_before_anything_is_spawned(None).await,
@@ -100,7 +111,6 @@ async fn a_session_without_a_directory_is_refused() {
     );
 }
 
-#[tokio::test]
 async fn a_session_directory_that_is_missing_or_no_directory_is_refused() {
     let parent = tempfile::tempdir().unwrap();
     let file = parent.path().join("file");
@@ -125,25 +135,24 @@ async fn a_session_directory_that_is_missing_or_no_directory_is_refused() {
     }
 }
 
-#[test]
-fn a_session_directory_that_may_not_be_entered_is_refused() {
+async fn a_session_directory_that_may_not_be_entered_is_refused() {
     for mode in [0o000, 0o600] {
         let dir = OfMode::new(mode);
         let path = dir.path();
+        let start = kept(is_refused_before_anything_is_spawned(Some(&path)));
         let told = bound_by_modes(|| {
             // On this very thread, which is the one that is bound by modes.
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
                 .build()
                 .unwrap();
-            runtime.block_on(is_refused_before_anything_is_spawned(Some(&path)))
+            runtime.block_on(start)
         });
         let why = "must be an existing directory that may be entered: Permission denied (os error 13)";
         assert_eq!(told, format!("working directory {path:?} {why}"), "{mode:o}");
     }
 }
 
-#[tokio::test]
 async fn a_session_directory_that_is_not_utf8_is_refused() {
     let parent = tempfile::tempdir().unwrap();
     let path = parent.path().join(OsStr::from_bytes(b"odd-\xff"));
@@ -179,7 +188,6 @@ fn told_and_real(agent: &FakeAgent) -> (PathBuf, PathBuf) {
     (told, real)
 }
 
-#[tokio::test]
 async fn a_session_directory_is_the_childs_and_is_passed_on_as_given() {
     let parent = tempfile::tempdir().unwrap();
     let parent = parent.path().canonicalize().unwrap();
@@ -203,7 +211,6 @@ async fn a_session_directory_is_the_childs_and_is_passed_on_as_given() {
     }
 }
 
-#[tokio::test]
 async fn a_configured_directory_replaces_the_sessions_and_a_relative_one_starts_at_the_launch_directory() {
     let launch_dir = std::env::current_dir().unwrap();
     let absolute = tempfile::tempdir().unwrap();
@@ -260,7 +267,6 @@ fn a_configured_directory_that_cannot_be_used_is_refused_when_the_provider_is_bu
     }
 }
 
-#[tokio::test]
 async fn a_configured_directory_that_is_not_utf8_fails_the_start() {
     let parent = tempfile::tempdir().unwrap();
     let path = parent.path().join(OsStr::from_bytes(b"odd-\xff"));
