@@ -85,6 +85,10 @@ mod field_frames;
 #[cfg(target_os = "linux")]
 mod field_launchers;
 #[cfg(target_os = "linux")]
+mod field_memory;
+#[cfg(target_os = "linux")]
+mod field_memory_dsh;
+#[cfg(target_os = "linux")]
 mod field_order;
 #[cfg(target_os = "linux")]
 mod field_permissions;
