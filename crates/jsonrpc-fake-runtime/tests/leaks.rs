@@ -4,6 +4,7 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a panic is how a test reports")]
 
+#[expect(dead_code, reason = "shared with tests that need more of it")]
 #[path = "agents/lifecycle_host.rs"]
 mod lifecycle_host;
 #[expect(dead_code, reason = "shared with tests that need more of it")]

@@ -11,18 +11,19 @@ use crate::support::{CUSTODY, Custody};
 impl Custody {
     /// An agent's group is all that is reached.
     pub(crate) fn unsupervised() -> Self {
-        Self::of(Supervision::ProcessGroup)
+        Self::of(Supervision::ProcessGroup, false)
     }
 
     /// A supervisor of its own for each agent.
     #[cfg(target_os = "linux")]
     pub(crate) fn supervised() -> Self {
-        Self::of(crate::supervision::supervisor())
+        Self::of(crate::supervision::supervisor(), true)
     }
 
-    fn of(supervision: Supervision) -> Self {
+    fn of(supervision: Supervision, is_supervised: bool) -> Self {
         Self {
             supervision,
+            is_supervised,
             agents: Arc::default(),
         }
     }
@@ -49,7 +50,7 @@ impl Custody {
 /// Whether the agents of this test have a supervisor: for the few things that must differ.
 #[cfg(target_os = "linux")]
 pub(crate) fn is_supervised() -> bool {
-    let known = CUSTODY.try_with(|custody| custody.supervision != Supervision::ProcessGroup);
+    let known = CUSTODY.try_with(|custody| custody.is_supervised);
     known.unwrap_or_default()
 }
 

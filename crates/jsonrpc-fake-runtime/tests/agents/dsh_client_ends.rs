@@ -8,10 +8,22 @@ use serde_json::json;
 use subagent_dsh_sdk::ChildEnv;
 use subagent_dsh_sdk::client::{ClientError, HarnessClient, HarnessPlan, TransportFailure};
 
+use crate::custody::both_ways;
 use crate::dsh_support::FakeRuntime;
 use crate::support::{eventually, is_alive, note_pid};
 
-#[tokio::test]
+both_ways! {
+    one thread:
+        a_failed_handshake_reaps_its_process_and_can_be_tried_again,
+        a_handshake_without_a_server_is_a_violation_and_reaps_the_process,
+        a_runtime_that_has_died_is_replaced_by_the_next_start,
+        a_close_gives_up_a_start_that_is_going_on,
+        a_close_is_shared_fails_what_is_open_and_shuts_down_first,
+        the_last_handle_takes_the_runtime_with_it,
+        a_runtime_that_never_started_is_a_closed_transport,
+        a_base_environment_of_the_callers_own_is_taken_as_it_is;
+}
+
 async fn a_failed_handshake_reaps_its_process_and_can_be_tried_again() {
     // The first process refuses, the second one, which finds the file, does not.
     let script = Script::dsh_sdk()
@@ -40,7 +52,6 @@ async fn a_failed_handshake_reaps_its_process_and_can_be_tried_again() {
     assert!(matches!(harness.session().await, Err(ClientError::ClientClosed)));
 }
 
-#[tokio::test]
 async fn a_handshake_without_a_server_is_a_violation_and_reaps_the_process() {
     let runtime = FakeRuntime::scenario("server-info-name-number");
     let client = runtime.spawned();
@@ -55,7 +66,6 @@ async fn a_handshake_without_a_server_is_a_violation_and_reaps_the_process() {
     assert!(!is_alive(pid));
 }
 
-#[tokio::test]
 async fn a_runtime_that_has_died_is_replaced_by_the_next_start() {
     let runtime = FakeRuntime::running(&Script::dsh_sdk().initialize().exit(3));
     let harness = runtime.harness();
@@ -83,7 +93,6 @@ async fn a_runtime_that_has_died_is_replaced_by_the_next_start() {
     harness.close().await.unwrap();
 }
 
-#[tokio::test]
 async fn a_close_gives_up_a_start_that_is_going_on() {
     let script = Script::dsh_sdk()
         .step(note_pid())
@@ -101,7 +110,6 @@ async fn a_close_gives_up_a_start_that_is_going_on() {
     assert_eq!(runtime.methods(), ["initialize"]);
 }
 
-#[tokio::test]
 async fn a_close_is_shared_fails_what_is_open_and_shuts_down_first() {
     let script = Script::dsh_sdk()
         .step(note_pid())
@@ -128,7 +136,6 @@ async fn a_close_is_shared_fails_what_is_open_and_shuts_down_first() {
     assert_eq!(runtime.methods(), ["initialize", "vendor/ask", "shutdown"]);
 }
 
-#[tokio::test]
 async fn the_last_handle_takes_the_runtime_with_it() {
     let runtime = FakeRuntime::running(
         &Script::dsh_sdk()
@@ -145,7 +152,6 @@ async fn the_last_handle_takes_the_runtime_with_it() {
     eventually("the runtime is gone", || !is_alive(pid)).await;
 }
 
-#[tokio::test]
 async fn a_runtime_that_never_started_is_a_closed_transport() {
     let mut config = FakeRuntime::running(&Script::dsh_sdk()).harness_config();
     config.command = "no-such-command-anywhere".into();
@@ -157,7 +163,6 @@ async fn a_runtime_that_never_started_is_a_closed_transport() {
     );
 }
 
-#[tokio::test]
 async fn a_base_environment_of_the_callers_own_is_taken_as_it_is() {
     let runtime = FakeRuntime::scenario("facts");
     let mut base = ChildEnv::default();

@@ -18,6 +18,7 @@ both_ways! {
         a_child_whose_worker_died_and_that_stays_silent_ends_at_the_idle_deadline,
         a_turn_that_ends_normally_after_our_cancellation_is_aborted,
         a_completed_turn_without_text_says_so,
+        a_turn_that_ends_at_a_limit_or_with_a_refusal_says_which_with_and_without_text,
         an_agent_of_another_version_is_refused_before_a_session_is_made,
         a_demand_to_log_in_is_told_to_the_host_alone;
 }
@@ -115,6 +116,38 @@ async fn a_completed_turn_without_text_says_so() {
             ("(the subagent completed without output)", false),
             "{what}"
         );
+    }
+}
+
+async fn a_turn_that_ends_at_a_limit_or_with_a_refusal_says_which_with_and_without_text() {
+    let endings = [
+        (
+            "max_turn_requests",
+            StopReason::Error,
+            "Error: subagent run failed\n\
+             Diagnostic: Subagent failure (provider: ACP; stage: prompt; category: remote-limit; stop reason: max_turn_requests)",
+        ),
+        (
+            "max_tokens",
+            StopReason::MaxTokens,
+            "Error: subagent run hit its token limit before finishing",
+        ),
+        (
+            "refusal",
+            StopReason::Refusal,
+            "Error: subagent declined the task",
+        ),
+    ];
+    for (reason, told_reason, told) in endings {
+        for (said, partial) in [
+            ("", ""),
+            ("partial", "\nPartial output before the run ended:\npartial"),
+        ] {
+            let agent = FakeAgent::running(&Script::acp().prompted().chunk(said).stop(reason));
+            let outcome = agent.delegate("do it").await;
+            assert_eq!(outcome.text, format!("{told}{partial}"));
+            assert_eq!(outcome.result.unwrap().stop_reason, told_reason, "{reason}");
+        }
     }
 }
 

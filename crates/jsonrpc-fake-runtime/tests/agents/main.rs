@@ -81,6 +81,8 @@ mod environment_minimal;
 #[cfg(target_os = "linux")]
 mod field_endings;
 #[cfg(target_os = "linux")]
+mod field_escapes;
+#[cfg(target_os = "linux")]
 mod field_frames;
 #[cfg(target_os = "linux")]
 mod field_launchers;
@@ -125,6 +127,8 @@ mod sdk_peer;
 mod supervision;
 #[cfg(target_os = "linux")]
 mod supervision_deaths;
+#[cfg(target_os = "linux")]
+mod supervision_dsh;
 #[cfg(target_os = "linux")]
 mod supervision_limits;
 mod support;

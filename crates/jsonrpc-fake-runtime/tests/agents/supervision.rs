@@ -1,14 +1,14 @@
 //! An agent under a supervisor: whatever it started is gone when its dispose returns, wherever that has fled to. What
 //! happens when host or supervisor die stands in `supervision_deaths`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use jsonrpc_fake_runtime::acp::AcpSteps as _;
 use jsonrpc_fake_runtime::{Descendant, Holds, Place, Script};
 use subagent_acp::Supervision;
 
-use crate::support::{FakeAgent, eventually, is_alive, note_pid};
+use crate::support::{FakeAgent, eventually, file, is_alive, note_pid};
 use crate::teardown::{AT_ONCE, patient};
 
 /// The executable that becomes the supervisor.
@@ -60,9 +60,14 @@ pub(crate) fn plant(script: Script) -> Script {
 
 /// The process ids of a planted tree, all of which live.
 pub(crate) async fn tree(agent: &FakeAgent) -> [u32; 8] {
+    tree_in(agent.dir()).await
+}
+
+/// The same of a child that works in `dir`.
+pub(crate) async fn tree_in(dir: &Path) -> [u32; 8] {
     let mut pids = [0; 8];
     for (pid, name) in pids.iter_mut().zip(TREE) {
-        *pid = agent.pid(name).await;
+        *pid = file(&dir.join(name)).await.trim().parse().unwrap();
         assert!(is_alive(*pid), "{name}");
     }
     pids
@@ -162,23 +167,6 @@ async fn a_process_that_forks_and_leaves_for_ever_is_caught_within_a_second() {
         .filter(|pid| is_alive(pid.parse().unwrap()))
         .collect();
     assert_eq!(alive, [""; 0]);
-}
-
-#[tokio::test]
-async fn a_descendant_that_fled_with_its_pipes_closed_is_gone_after_a_normal_answer() {
-    let fled = Descendant::new("fled").place(Place::OwnSession).ignores_sigterm();
-    let script = Script::acp()
-        .prompted()
-        .spawn(fled)
-        .chunk("done")
-        .end_turn()
-        .exit(0);
-    let agent = supervised(FakeAgent::running(&script)).with(|config| {
-        config.dispose_grace = Duration::from_millis(100);
-    });
-    let outcome = agent.delegate("do it").await;
-    assert_eq!((outcome.text.as_str(), outcome.is_error), ("done", false));
-    assert!(!is_alive(agent.pid("fled").await));
 }
 
 #[tokio::test]

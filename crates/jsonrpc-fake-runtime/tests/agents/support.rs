@@ -22,6 +22,8 @@ pub(crate) const SOON: Duration = Duration::from_secs(20);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Custody {
     pub(crate) supervision: Supervision,
+    /// What the test is told, whatever that comes to.
+    pub(crate) is_supervised: bool,
     /// How many agents have been made.
     pub(crate) agents: Arc<AtomicUsize>,
 }
