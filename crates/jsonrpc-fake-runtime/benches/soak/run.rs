@@ -30,15 +30,21 @@ pub(crate) async fn drive(plan: Plan) -> Verdict {
     let begun = Instant::now();
     let treated = tokio::time::timeout(bound, treat(&plan, &prepared)).await;
     let ended = treated.map_err(|_| format!("has not ended after {:?}", begun.elapsed()))??;
-    if matches!(plan.treatment, Treatment::Dropped { .. }) {
-        // Nobody awaits the teardown of what was dropped.
-        while !living_in(prepared.dir()).is_empty() && begun.elapsed() < bound {
-            tokio::time::sleep(Duration::from_millis(5)).await;
+    // Nobody awaits the teardown of what was dropped.
+    let may_take = match plan.treatment {
+        Treatment::Dropped { .. } => SLACK,
+        _ => Duration::ZERO,
+    };
+    let ended_at = Instant::now();
+    loop {
+        let left = living_in(prepared.dir());
+        if left.is_empty() {
+            return Ok(ended);
         }
-    }
-    match living_in(prepared.dir()) {
-        left if left.is_empty() => Ok(ended),
-        left => Err(format!("left behind: {}", left.join("; "))),
+        if ended_at.elapsed() >= may_take {
+            return Err(format!("left behind: {}", left.join("; ")));
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 

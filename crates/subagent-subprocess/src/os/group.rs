@@ -34,7 +34,7 @@ impl Remnant {
         }
         let left = match test_kill_process_group(self.group) {
             Err(Errno::SRCH) => false,
-            Ok(()) | Err(_) => has_living_member(self.group),
+            Ok(()) | Err(_) => is_living(self.group),
         };
         self.gone.store(!left, Ordering::Relaxed);
         left
@@ -59,28 +59,57 @@ impl Remnant {
     }
 }
 
-/// Whether the group has a member that is not a zombie: in a container whose first process reaps nobody, zombies stay
-/// in their group for ever.
+/// Whether the group, of which something is left, has a member that is not a zombie: in a container whose first process
+/// reaps nobody, zombies stay in their group for ever.
 ///
-/// A process whose number is the group's own proves that the number was given out anew, since the kernel does not do
-/// that while the old group has a member: then nothing is left of ours.
+/// A process that forks and exits again and again can be between two numbers at every look. So when only zombies were seen,
+/// the group is killed: that ends nobody who was seen, it reaches who was not, and afterwards no member can finish a fork,
+/// so the next look misses nobody.
 #[cfg(target_os = "linux")]
-fn has_living_member(group: Pid) -> bool {
+fn is_living(group: Pid) -> bool {
+    match look_at(group) {
+        Members::Living => true,
+        Members::Foreign => false,
+        Members::NoneSeen => {
+            // Who may not be signalled was seen, or will be.
+            let _ = kill_process_group(group, Signal::KILL);
+            look_at(group) == Members::Living
+        }
+    }
+}
+
+/// What a look at all processes finds of a group.
+#[cfg(target_os = "linux")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Members {
+    /// At least one that is not a zombie.
+    Living,
+    /// Zombies at most.
+    NoneSeen,
+    /// A process whose number is the group's own. The kernel does not give that number out while the old group has a member:
+    /// nothing is left of ours.
+    Foreign,
+}
+
+#[cfg(target_os = "linux")]
+fn look_at(group: Pid) -> Members {
     let Ok(processes) = super::process_table::entries() else {
-        return true;
+        return Members::Living;
     };
-    let mut living = false;
+    let mut seen = Members::NoneSeen;
     for process in processes.filter(|process| process.group == group.as_raw_pid()) {
         if process.pid == process.group {
-            return false;
+            return Members::Foreign;
         }
-        living |= process.is_living;
+        if process.is_living {
+            seen = Members::Living;
+        }
     }
-    living
+    seen
 }
 
 #[cfg(not(target_os = "linux"))]
-fn has_living_member(_group: Pid) -> bool {
+fn is_living(_group: Pid) -> bool {
     true
 }
 

@@ -8,14 +8,19 @@ use super::*;
 use crate::ExitFacts;
 
 /// A child that ends when its standard input does.
+fn cat() -> Command {
+    piped("cat", &[])
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "the layer below the one place that spawns is tested by itself"
 )]
-fn cat() -> Command {
+fn piped(program: &str, args: &[&std::ffi::OsStr]) -> Command {
     use std::os::unix::process::CommandExt as _;
-    let mut command = Command::new("cat");
+    let mut command = Command::new(program);
     command
+        .args(args)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -120,4 +125,38 @@ async fn a_leader_outside_its_own_group_is_struck_by_its_number() {
     assert_eq!(neighbour.exit_facts(), None);
     drop((pipes, its_pipes));
     let _ = soon(neighbour.exited()).await;
+}
+
+/// Between two looks at it a chain can always have moved on: it must not pass for a group of zombies.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_group_that_forks_and_exits_all_the_time_is_not_overlooked() {
+    let dir = tempfile::tempdir().unwrap();
+    let link = dir.path().join("link.sh");
+    // Ends by itself after some seconds, whatever becomes of the test.
+    std::fs::write(
+        &link,
+        "trap '' TERM; [ \"$1\" -gt 5000 ] || sh \"$0\" $(($1 + 1)) &\n",
+    )
+    .unwrap();
+    let (leader, pipes) = Leader::spawn(piped("sh", &[link.as_os_str(), "0".as_ref()])).unwrap();
+    soon(leader.exited()).await;
+    leader.reap().unwrap();
+    let group = leader.pid().cast_signed();
+    let begun = std::time::Instant::now();
+    // Every look may be the one that sees nobody.
+    while leader.rest_is_left() && begun.elapsed() < Duration::from_secs(2) {}
+    if leader.rest_is_left() {
+        leader.strike(Blow::Kill).unwrap();
+        soon(async {
+            leader.rest_gone().await;
+            ExitFacts::default()
+        })
+        .await;
+    }
+    for _ in 0..50 {
+        let mut all = process_table::entries().unwrap();
+        assert!(!all.any(|process| process.group == group && process.is_living));
+    }
+    drop(pipes);
 }
