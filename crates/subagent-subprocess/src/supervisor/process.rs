@@ -34,8 +34,11 @@ const NOT_BEGUN: i32 = 70;
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 const LOOK_AGAIN_AT_LAST: Duration = Duration::from_secs(1);
 
-/// How long the tree is killed one generation after another. What is left then multiplies faster than it dies.
+/// How long the tree is killed one generation after another. What is left then may multiply faster than it dies.
 const ONE_BY_ONE: Duration = Duration::from_millis(50);
+/// How often everybody is looked for from then on, and not for more than half of the time. In between the killing goes on:
+/// who forks and leaves is caught by being quick, and to look through all processes is slow.
+const SWEEP_EVERY: Duration = Duration::from_millis(20);
 
 /// The whole life of a supervisor; what it returns is the exit code.
 pub(super) fn run() -> i32 {
@@ -89,7 +92,7 @@ fn start(order: &Order, streams: channel::Stdio<OwnedFd>) -> io::Result<Pid> {
 fn keep(tree: &Tree, mut custody: Custody, mut deaths: UnixStream) {
     let mut host_is_there = true;
     let mut patience = LOOK_AGAIN;
-    let mut killing_since = None;
+    let mut next_sweep = None;
     loop {
         let reaped = tree.reap();
         if let Some(facts) = reaped.agent {
@@ -105,10 +108,13 @@ fn keep(tree: &Tree, mut custody: Custody, mut deaths: UnixStream) {
         }
         strike(tree, custody.passed(Instant::now()));
         if custody.is_killing() {
-            if killing_since.get_or_insert_with(Instant::now).elapsed() < ONE_BY_ONE {
+            let due = next_sweep.get_or_insert_with(|| Instant::now() + ONE_BY_ONE);
+            if Instant::now() < *due {
                 tree.kill();
             } else {
+                let begun = Instant::now();
                 tree.stop_and_kill_all();
+                *due = Instant::now() + SWEEP_EVERY.max(begun.elapsed());
             }
         }
         let timeout = if reaped.more {

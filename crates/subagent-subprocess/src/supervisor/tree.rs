@@ -17,9 +17,10 @@ use rustix::process::{
 use crate::ExitFacts;
 use crate::os::process_table::{Entry, entries, entry, own_children, own_session};
 
-/// How many processes are reaped in one go: while the dead come in faster than they are buried, the living are killed in
-/// between.
-const REAPED_AT_ONCE: usize = 64;
+/// How many processes are reaped in one go, some ten milliseconds' worth: were the dead to come in faster than they are
+/// buried, the living would still be killed in between. Fewer would let the dead pile up, and each look for the living goes
+/// past all of them.
+const REAPED_AT_ONCE: usize = 4096;
 
 /// How often it is looked for somebody who was not stopped yet. Each time finds the few who were born meanwhile.
 const SWEEPS: usize = 16;
