@@ -67,6 +67,18 @@ async fn a_foreground_call_answers_with_the_output() {
     served.close().await;
 }
 
+#[tokio::test]
+async fn an_answer_without_a_word_is_said_to_be_none_and_is_empty_as_data() {
+    let place = Place::new();
+    let silent = Script::acp().prompted().end_turn();
+    let served = serve(&place, &place.entry("agent", &silent, "")).await;
+    let result = served.call("subagent", task("hello")).await;
+    let text = "(the subagent completed without output)";
+    assert_eq!(seen(&result), (text.to_owned(), false));
+    assert_eq!(result.structured_content.unwrap()["output"], json!(""));
+    served.close().await;
+}
+
 /// The data of a result with its times taken out, which must be there and in order.
 fn timeless(data: &Value) -> Value {
     let mut data = data.clone();
